@@ -1,0 +1,131 @@
+// The shape of one row of the command table, and the words that rows are written with. Guarantees: a row says everything
+// about a command that anyone needs (registration, validation, dispatch, asking, docs, the clients' constants). Must not
+// know: which rows there are (commands.ts), nor how any is carried out.
+import * as z from 'zod';
+
+/** Marks of the protocol reference: Y documented there, y works though undocumented, "-" absent. */
+export type Mark = 'Y' | 'y' | '-';
+export interface Dialects {
+  D1: Mark;
+  D2: Mark;
+  'D2+': Mark;
+  D3: Mark;
+}
+
+/**
+ * How a command is carried out.
+ * - `read`: the agent is asked and the editor gets the data.
+ * - `act`: an intent; the editor gets `{intent}` at once and the outcome is a fact.
+ * - `local`: done by the editor's own server (opens a document, shows a list).
+ */
+export type Kind = 'read' | 'act' | 'local';
+
+/** `serial`: one after the other, each after the previous answer. `free`: at once, past everything. */
+export type Lane = 'serial' | 'free';
+
+/** What a command that was called without what it needs asks for. */
+export type Ask =
+  | { with: 'compose' }
+  | { with: 'text'; title: string; param: string; placeholder?: string }
+  | { with: 'choose'; title: string; options: { label: string; params: Params }[] }
+  | {
+      with: 'pick';
+      title: string;
+      /** The reading command that has the list. */
+      from: string;
+      /** The list's place in its data. */
+      list: string;
+      label: (item: Params) => string;
+      take: (item: Params) => Params;
+      /** Said when the list is empty. */
+      empty: string;
+    };
+
+// biome-ignore lint/suspicious/noExplicitAny: parameters are validated by each row's own schema
+export type Params = Record<string, any>;
+
+export interface CommandRow {
+  /** Atomic's own name, `set_model`; the bridge's own commands are written the same way. */
+  name: string;
+  /** The LSP command, `atomic.setModel`. */
+  id: string;
+  group: string;
+  title: string;
+  /** One or two sentences for the reference. */
+  doc: string;
+  params: z.ZodObject;
+  /** Parameters from a bare string argument. */
+  bare?: (text: string) => Params;
+  kind: Kind;
+  /** Whether the agent has an RPC command of this name; the others are the bridge's own. */
+  rpc: boolean;
+  lane: Lane;
+  /** Whether 30 seconds without an answer are an error. */
+  timed: boolean;
+  dialects?: Dialects;
+  ask?: Ask;
+  /** What to read again when it succeeded: nothing, the state, or everything because the session is another one. */
+  after: 'nothing' | 'state' | 'replaced';
+  /** Another name for a row, with some parameters already given. */
+  alias?: { of: string; params: Params };
+  /** What the answer holds, in words. */
+  returns: string;
+  example: Params;
+}
+
+type RowInput = Omit<
+  CommandRow,
+  'id' | 'params' | 'rpc' | 'lane' | 'timed' | 'after' | 'dialects' | 'example'
+> &
+  Partial<Pick<CommandRow, 'lane' | 'timed' | 'after' | 'example'>> & {
+    params?: z.ZodRawShape;
+    dialects?: string;
+  };
+
+/** `set_model` → `atomic.setModel`. */
+export const commandId = (name: string): string =>
+  `atomic.${name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())}`;
+
+/** Completes a row. `dialects` is four marks in the order D1 D2 D2+ D3; absent for the bridge's own commands. */
+export function row({ params, dialects, ...input }: RowInput): CommandRow {
+  const marks = dialects?.split(' ') as Mark[] | undefined;
+  return {
+    lane: input.kind === 'act' ? 'serial' : 'free',
+    timed: input.kind === 'read',
+    after: 'nothing',
+    example: {},
+    ...input,
+    id: commandId(input.name),
+    params: z.strictObject(params ?? {}),
+    rpc: marks !== undefined,
+    ...(marks && { dialects: { D1: marks[0]!, D2: marks[1]!, 'D2+': marks[2]!, D3: marks[3]! } }),
+  };
+}
+
+/** A parameter that is text and not blank. */
+export const text = z.string().refine((value) => value.trim() !== '', 'must not be empty');
+export const image = z.strictObject({
+  type: z.literal('image').default('image'),
+  data: z.string(),
+  mimeType: z.string(),
+});
+export const images = z.array(image).optional();
+export const levels = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
+
+/** "on", "true", "yes", "1" → true; the opposite words → false; anything else is left for the schema to refuse. */
+export const switchWord = (word: string): boolean | string =>
+  /^(on|true|yes|1|enable|enabled)$/i.test(word)
+    ? true
+    : /^(off|false|no|0|disable|disabled)$/i.test(word)
+      ? false
+      : word;
+
+/** The two answers to "on or off?". */
+export const onOff = (title: string): Ask => ({
+  with: 'choose',
+  title,
+  options: [
+    { label: 'On', params: { enabled: true } },
+    { label: 'Off', params: { enabled: false } },
+  ],
+});

@@ -1,0 +1,75 @@
+// What a rich client and the language server say to each other beyond LSP, and the settings every editor can give.
+// Guarantees: definitions only; the contract is docs/protocol.md, generated from here. Must not know: the hub's socket.
+import * as z from 'zod';
+import type { Dialog, DialogAnswer } from './facts.ts';
+import { agentChoice, cursor, type FactsBatch, startOptions, whileBusy } from './hub.ts';
+import type { Snapshot } from './snapshot.ts';
+
+/** Settings by `initializationOptions` or `workspace/didChangeConfiguration` (there under the key `atomic`). */
+export const settings = z.strictObject({
+  agent: agentChoice
+    .optional()
+    .describe('The agent program: `{command, args?, env?}`. `--mode rpc` is appended.'),
+  start: startOptions.optional().describe('Start options of the agent.'),
+  whileBusy: whileBusy.default('steer').describe('What a prompt becomes while a run is going on.'),
+  session: z
+    .string()
+    .optional()
+    .describe('Name of the session to join; absent: the one all editors of the workspace share.'),
+  hub: z.boolean().default(true).describe('false: everything in this process, nothing shared.'),
+  client: z
+    .strictObject({
+      name: z.string(),
+      version: z.string().optional(),
+      events: z.boolean().default(false).describe('Send `atomic/events`.'),
+      dialogs: z.boolean().default(false).describe('Send `atomic/dialog`.'),
+      flushesPerSecond: z
+        .int()
+        .min(1)
+        .max(240)
+        .optional()
+        .describe('Upper bound of `atomic/events` a second.'),
+    })
+    .optional()
+    .describe('Opt-in of a rich client.'),
+});
+export type Settings = z.infer<typeof settings>;
+
+/** `atomic/attach`: request of a rich client. */
+export const editorAttachParams = z.strictObject({
+  session: z.string().optional(),
+  workspace: z.string().optional(),
+  cursor: cursor.optional(),
+});
+export interface EditorAttachResult {
+  session: string;
+  epoch: string;
+  seq: number;
+  snapshot?: Snapshot;
+}
+
+/** `atomic/intent`: request of a rich client; answered when the hub has accepted the intent. */
+export const editorIntentParams = z.strictObject({
+  id: z.string().min(1),
+  session: z.string().optional(),
+  command: z.string(),
+  params: z.record(z.string(), z.unknown()).optional(),
+});
+
+/** `atomic/events`: notification. */
+export type EditorEvents = FactsBatch;
+/** `atomic/dialog`: request to the client; cancelled when the dialog was settled elsewhere. */
+export interface EditorDialogParams {
+  session: string;
+  dialog: Dialog;
+}
+/** Null means: postponed, ask me again later or elsewhere. */
+export type EditorDialogResult = DialogAnswer | null;
+
+export const editorMethods = {
+  attach: 'atomic/attach',
+  intent: 'atomic/intent',
+  events: 'atomic/events',
+  resync: 'atomic/resync',
+  dialog: 'atomic/dialog',
+} as const;

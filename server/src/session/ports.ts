@@ -1,0 +1,71 @@
+// What the core asks of the world: a clock and an agent. Guarantees: definitions only, so that the core stays free of input
+// and output and tests can stand in for both. Must not know: processes, sockets, dialects.
+import type { AgentFact, AgentIdentity, Dialog, DialogAnswer } from '../protocol/facts.ts';
+import type { AgentChoice, StartOptions } from '../protocol/hub.ts';
+import type { Call, ResponseRecord } from '../protocol/records.ts';
+
+/** Time, injected. `after` returns a function that cancels the timer; timers never keep the process alive. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  after(milliseconds: number, run: () => void): () => void;
+}
+
+/** What is needed to start an agent for a session. */
+export interface AgentSpec {
+  /** Absolute path of the workspace folder. */
+  workspace: string;
+  /** The editor's choice; absent: `ATOMIC_LSP_AGENT`, `atomic`, `pi`, or the demo. */
+  choice?: AgentChoice;
+  start?: StartOptions;
+  /** The editor's environment (allow-listed), under which the agent is searched and run. */
+  env: Record<string, string>;
+  /** Session file to continue, where the agent ran before. */
+  resume?: string;
+}
+
+/** How an agent process ended. */
+export interface AgentExit {
+  code: number | null;
+  signal: string | null;
+  /** Whether we stopped it. */
+  expected: boolean;
+  /** One sentence for a person: what happened, the agent's own last words, and what to do. */
+  message: string;
+}
+
+/** What an agent tells the session. All are called in the order of the agent's output, never re-entrantly. */
+export interface AgentEvents {
+  /** An event in canonical form, without its time. */
+  fact(fact: AgentFact): void;
+  /** A question; `openedAt`, `deadline` and `origin` are the session's to fill in. */
+  dialog(dialog: Omit<Dialog, 'openedAt'>): void;
+  /** The agent closed a question by itself (`oauth_manual_code_cancel`). */
+  dialogWithdrawn(id: string): void;
+  /** Once, after everything else: pending calls have been failed with `AgentGone` before. */
+  exit(exit: AgentExit): void;
+}
+
+/** A running agent. */
+export interface Agent {
+  readonly identity: AgentIdentity;
+  readonly pid: number | undefined;
+  /**
+   * Sends a call; resolves with the agent's response, a refusal included. Rejects with `AgentGone` (or
+   * `AgentStartFailed`, when it never said a word) when the process ends first. Responses are matched by id, and by
+   * command where an old agent leaves the id out.
+   */
+  call(call: Call): Promise<ResponseRecord>;
+  /** Answers a dialog; false when it is not open at the agent any more. Gets no response (protocol: 5.2). */
+  answer(dialog: Dialog, answer: DialogAnswer): boolean;
+  /** Stop ladder: abort, close stdin, 5 s, SIGTERM, 2 s, SIGKILL to the group. Resolves after `exit` was told. */
+  stop(): Promise<void>;
+  /** SIGKILL to the group at once. */
+  kill(): void;
+}
+
+/**
+ * Starts an agent; resolves once the process is spawned (not once it is ready: calls may be sent at once). Rejects with
+ * `AgentNotFound` when there is no such program.
+ */
+export type StartAgent = (spec: AgentSpec, events: AgentEvents) => Promise<Agent>;
