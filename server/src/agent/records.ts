@@ -1,0 +1,102 @@
+// Lines into records. Guarantees: never throws; a line that is no record is garbage with a reason; of a cumulative
+// `message_update` (dialects D0, D1) only the few bytes of its delta are parsed where their place in the line is certain, and
+// the whole line where it is not. Must not know: what a record means.
+import type { AgentRecord } from '../protocol/records.ts';
+
+export type ParsedLine =
+  | { record: AgentRecord; before?: string }
+  /** Text, terminal escapes, broken or too long JSON: told as a reason and a length, its content is never logged. */
+  | { garbage: string };
+
+const opening = Buffer.from('{"type":"message_update","');
+const eventFirst = Buffer.from('{"type":"message_update","assistantMessageEvent":');
+const messageFirst = Buffer.from('{"type":"message_update","message":{');
+const eventKey = Buffer.from('},"assistantMessageEvent":{"type":"');
+const partialKey = Buffer.from(',"partial":');
+
+/** Shorter lines are parsed whole: looking for a shortcut would cost more than it saves. */
+const worthIt = 600;
+/** Events whose fields besides `partial` hold no objects, so that the first `,"partial":` is at their own level. */
+const flat = /^\{"type":"(?:text|thinking)_(?:start|delta|end)"|^\{"type":"toolcall_delta"/;
+
+/** One line of the agent's stdout as a record (protocol reference, sections 1 and 4.3). */
+export function parsedLine(line: Buffer): ParsedLine {
+  if (line.length >= worthIt && line.subarray(0, opening.length).equals(opening)) {
+    const event = deltaOfCumulative(line);
+    if (event) return { record: { type: 'message_update', assistantMessageEvent: event, snapshot: true } };
+  }
+  let text: string;
+  try {
+    text = line.toString('utf8');
+  } catch {
+    return { garbage: `a line of ${line.length} bytes, more than this program can hold as one text` };
+  }
+  return recordIn(text);
+}
+
+/**
+ * The event of a cumulative update without parsing its snapshots; undefined when the layout does not show it for certain. In
+ * valid JSON a quote inside a text is escaped, so `,"key":` only ever occurs as a key; and a piece that was cut out at
+ * another level than its own has unbalanced brackets and does not parse.
+ */
+function deltaOfCumulative(line: Buffer): object | undefined {
+  let start: number;
+  if (startsWith(line, eventFirst)) start = eventFirst.length;
+  else if (startsWith(line, messageFirst)) {
+    const key = line.indexOf(eventKey, messageFirst.length);
+    // A tool's arguments may hold the same key: then nothing is certain.
+    if (key < 0 || line.lastIndexOf(eventKey) !== key) return undefined;
+    start = key + '},"assistantMessageEvent":'.length;
+  } else return undefined;
+  const end = line.indexOf(partialKey, start);
+  if (end < 0) return undefined;
+  const piece = `${line.toString('utf8', start, end)}}`;
+  if (!flat.test(piece)) return undefined;
+  try {
+    const event = JSON.parse(piece) as {
+      type: string;
+      contentIndex?: unknown;
+      delta?: unknown;
+      content?: unknown;
+    };
+    // What a dialect writes after its snapshot would be missing here.
+    const missing =
+      typeof event.contentIndex !== 'number' ||
+      (event.type.endsWith('_delta') && typeof event.delta !== 'string') ||
+      (event.type.endsWith('_end') && typeof event.content !== 'string');
+    return missing ? undefined : event;
+  } catch {
+    return undefined;
+  }
+}
+
+const startsWith = (line: Buffer, prefix: Buffer): boolean =>
+  line.length > prefix.length && line.compare(prefix, 0, prefix.length, 0, prefix.length) === 0;
+
+/** Terminal escapes: CSI, OSC (ended by BEL or ST), and two-character ones. */
+const escapes = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_=>])/g;
+
+function recordIn(text: string): ParsedLine {
+  const whole = asRecord(text);
+  if (whole) return { record: whole };
+  if (text.trim() === '') return { garbage: 'an empty line' };
+  // Something else wrote to the same stream, before or after the record: escapes of a terminal, a warning without line end.
+  const bare = text.includes('\x1b') ? text.replace(escapes, '') : text;
+  for (const mark of ['{"type":"', '{"id":']) {
+    const start = bare.indexOf(mark);
+    const record = start < 0 ? undefined : asRecord(bare.slice(start));
+    if (record) return { record, ...(start > 0 && { before: bare.slice(0, start) }) };
+  }
+  return { garbage: `a line of ${text.length} characters that is not a record` };
+}
+
+function asRecord(text: string): AgentRecord | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && typeof (value as AgentRecord).type === 'string'
+      ? (value as AgentRecord)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
