@@ -105,11 +105,10 @@ const launchers = /^(?:node|nodejs|bun|deno|npx|bunx|pnpm|yarn|env|sh|bash)$/;
 export function identityOf(found: FoundAgent): AgentIdentity {
   const demo = found.source === 'demo';
   const own = programName(found.command);
-  const script = launchers.test(own)
-    ? found.args.find((arg) => /[a-z]/i.test(arg) && !arg.startsWith('-'))
-    : undefined;
+  const script = launchers.test(own) ? found.args.find((arg) => /^[^-\s]\S*$/.test(arg)) : undefined;
   const words = [found.command, ...found.args]
     .map((word, at, all) => (/(?:key|token|secret)$/i.test(all[at - 1] ?? '') ? '…' : word))
+    .map((word) => (word.length > 200 ? `${word.slice(0, 200)}…` : word))
     .map((word) => (/[\s"']/.test(word) ? JSON.stringify(word) : word));
   return {
     command: words.join(' '),

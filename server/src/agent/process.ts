@@ -1,5 +1,5 @@
 // The agent as a process: started in its own group, written to, read, ended. Guarantees: no shell; writing never throws;
-// stderr is always drained and its end kept; `ended` is told once, after stdout was drained (or a short while after the exit
+// stderr is always drained and its end kept; the end is told once, after the output was read (or a short while after the exit
 // where a grandchild keeps the pipe open). Must not know: what the lines say.
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -32,7 +32,7 @@ export interface AgentProcess {
 
 export interface ProcessHandlers {
   output(chunk: Buffer): void;
-  /** Stdout has ended and the process too. */
+  /** The process has ended and its output was read. */
   end(end: ProcessEnd): void;
 }
 
@@ -78,12 +78,11 @@ export function startProcess(
     });
     const { stdin, stdout, stderr } = child;
     let end: ProcessEnd | undefined;
-    let outputOver = false;
     let told = false;
     let cancelDrain = () => {};
 
-    const tellWhenOver = () => {
-      if (told || !end || !outputOver) return;
+    const tell = () => {
+      if (told || !end) return;
       told = true;
       cancelDrain();
       handlers.end(end);
@@ -94,10 +93,6 @@ export function startProcess(
     stdout.on('error', () => {});
     stderr.on('error', () => {});
     stdout.on('data', (chunk: Buffer) => handlers.output(chunk));
-    stdout.on('close', () => {
-      outputOver = true;
-      tellWhenOver();
-    });
     const signalGroup = (name: 'SIGTERM' | 'SIGKILL') => {
       if (child.pid === undefined) return;
       try {
@@ -113,11 +108,11 @@ export function startProcess(
       cancelDrain = clock.after(drainLimit, () => {
         stdout.destroy();
         stderr.destroy();
-        outputOver = true;
-        tellWhenOver();
+        tell();
       });
-      tellWhenOver();
     });
+    // After the exit, when both outputs have been read to their end.
+    child.on('close', tell);
     child.once('error', (error: NodeJS.ErrnoException) => {
       // After the start this is a failed signal, which the exit tells better.
       if (child.pid !== undefined) return;
