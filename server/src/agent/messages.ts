@@ -39,13 +39,7 @@ export function createMessages(onUnknown: (type: string) => void): Messages {
     start(message) {
       blocks = new Map();
       // The content is there again in the deltas, or comes whole at the end (protocol reference 4.3: begin with empty blocks).
-      return {
-        type: 'message_start',
-        message:
-          message.role === 'assistant' || message.role === 'toolResult'
-            ? { ...message, content: [] }
-            : message,
-      };
+      return { type: 'message_start', message: announced(message) };
     },
     update(record) {
       const event = (record.assistantMessageEvent ?? {}) as EventRecord;
@@ -86,6 +80,26 @@ export function createMessages(onUnknown: (type: string) => void): Messages {
       return { type: 'message_end', message };
     },
   };
+}
+
+/** A message as it begins: what only its end says for certain is left to that. */
+function announced(message: Message): Message {
+  switch (message.role) {
+    case 'assistant':
+      return { ...message, content: [] };
+    case 'toolResult': {
+      const { details: _, structuredContent: __, ...rest } = message;
+      return { ...rest, content: [] };
+    }
+    case 'system':
+      return {
+        role: 'system',
+        content: [],
+        ...(message.timestamp !== undefined && { timestamp: message.timestamp }),
+      };
+    default:
+      return message;
+  }
 }
 
 const unnamedCall: ToolCallBlock = { type: 'toolCall', id: '', name: '', arguments: {} };

@@ -81,6 +81,29 @@ describe('cumulative messages', () => {
     });
   });
 
+  it('begin without what their end says again, but for what a person wrote', () => {
+    const { fact } = createTranslator(() => {});
+    const begun = (message: object) =>
+      (fact({ type: 'message_start', message }) as unknown as { message: object }).message;
+    const content = [{ type: 'text', text: 'x' }];
+    expect(begun({ role: 'assistant', content, model: 'm' })).toEqual({
+      role: 'assistant',
+      content: [],
+      model: 'm',
+    });
+    expect(begun({ role: 'toolResult', content, details: { a: 1 }, toolCallId: 'c' })).toEqual({
+      role: 'toolResult',
+      content: [],
+      toolCallId: 'c',
+    });
+    expect(begun({ role: 'system', content, sections: {}, timestamp: 1 })).toEqual({
+      role: 'system',
+      content: [],
+      timestamp: 1,
+    });
+    expect(begun({ role: 'user', content })).toEqual({ role: 'user', content });
+  });
+
   it('name a tool as soon as the snapshot does', () => {
     const { fact } = createTranslator(() => {});
     const partial = {
