@@ -1,0 +1,39 @@
+// Everything that can be said about the source without running it, in parallel: one line for each step, what is wrong beneath it,
+// exit code 1 when anything is.
+import { execFile } from 'node:child_process';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { headerProblems, importProblems, lengthProblems, projectFiles } from './rules.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+const run = (program, ...args) =>
+  new Promise((resolve) => {
+    execFile(program, args, { cwd: root, maxBuffer: 64 * 1024 * 1024 }, (error, stdout, stderr) => {
+      resolve(error ? `${stdout}${stderr}`.trim() || error.message : '');
+    });
+  });
+const bin = (name) => `${root}/node_modules/.bin/${name}`;
+const files = projectFiles();
+
+const steps = {
+  'format and lint': () => run(bin('biome'), 'check', '--max-diagnostics=50'),
+  types: () => run(bin('tsc')),
+  'generated files': () => run(process.execPath, 'scripts/generate.mjs', '--check'),
+  imports: () => importProblems(files).join('\n'),
+  'file lengths': () => lengthProblems(files).join('\n'),
+  'first comments': () => headerProblems(files).join('\n'),
+};
+
+const results = await Promise.all(
+  Object.entries(steps).map(async ([name, step]) => {
+    const begun = performance.now();
+    const problem = await step();
+    const seconds = ((performance.now() - begun) / 1000).toFixed(1);
+    console.log(
+      `${problem ? 'FAIL' : 'ok  '} ${name.padEnd(16)} ${seconds} s${problem ? `\n${problem}\n` : ''}`,
+    );
+    return problem;
+  }),
+);
+process.exitCode = results.some(Boolean) ? 1 : 0;
