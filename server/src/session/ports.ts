@@ -11,6 +11,14 @@ export interface Clock {
   after(milliseconds: number, run: () => void): () => void;
 }
 
+/** Where the bridge writes what a person may need later. Fields are data, never secrets; nothing is printed. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
 /** What is needed to start an agent for a session. */
 export interface AgentSpec {
   /** Absolute path of the workspace folder. */
