@@ -1,0 +1,155 @@
+// JSON-RPC over a stream, with a writer that batches. Guarantees: what is sent in one turn of the event loop goes out in one
+// write, in order; a prepared frame is sent as it is; `full` tells when a reader is slow, so that nobody queues for it;
+// a closed stream settles every pending request. Must not know: methods, sessions.
+import type { Duplex } from 'node:stream';
+import {
+  createMessageConnection,
+  Emitter,
+  type Logger,
+  type Message,
+  type MessageConnection,
+  type MessageWriter,
+  StreamMessageReader,
+} from 'vscode-jsonrpc/node';
+import type { Log } from '../session/ports.ts';
+
+export interface Wire {
+  /** For requests and their handlers; `listen()` is called by whoever registered the handlers. */
+  readonly connection: MessageConnection;
+  /** Sends a prepared frame after everything that was sent before. */
+  send(frame: Buffer): void;
+  /** Bytes given to the stream and not yet taken by the other side. */
+  readonly backlog: number;
+  /** The other side is slow: send nothing that can wait. */
+  readonly full: boolean;
+  /** Called when `full` may have ended. */
+  onRoom(listener: () => void): void;
+  readonly closed: boolean;
+  /** Called once, when the stream is gone and pending requests were settled. */
+  onClose(listener: () => void): void;
+  /** Sends what was given, then closes. */
+  close(): void;
+}
+
+/** Bytes that may wait for a slow reader. */
+export const backlogLimit = 262_144;
+/** Bytes after which a reader that asks on and on and takes no answer is let go. */
+const backlogEnd = 512 * 1024 * 1024;
+
+/** A frame ready to send: a notification whose parameters are JSON text already. */
+export function notificationFrame(method: string, params: string): Buffer {
+  return frame(`{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${params}}`);
+}
+
+function frame(text: string): Buffer {
+  const length = Buffer.byteLength(text);
+  const header = `Content-Length: ${length}\r\n\r\n`;
+  const bytes = Buffer.allocUnsafe(header.length + length);
+  bytes.write(header, 0, 'latin1');
+  bytes.write(text, header.length, 'utf8');
+  return bytes;
+}
+
+export function createWire(stream: Duplex, log?: Log): Wire {
+  const roomListeners: (() => void)[] = [];
+  const closeListeners: (() => void)[] = [];
+  let corked = false;
+  let closed = false;
+  let ending = false;
+
+  const send = (bytes: Buffer) => {
+    if (closed || ending || stream.destroyed) return;
+    if (!corked) {
+      corked = true;
+      stream.cork();
+      process.nextTick(() => {
+        corked = false;
+        stream.uncork();
+      });
+    }
+    stream.write(bytes);
+    if (stream.writableLength > backlogEnd) {
+      log?.warn({ backlog: stream.writableLength }, 'a peer takes no answers; its connection is closed');
+      stream.destroy();
+    }
+  };
+
+  const connection = createMessageConnection(
+    new StreamMessageReader(stream),
+    writerOf((message) => send(frame(JSON.stringify(message)))),
+    loggerOf(log),
+  );
+  const gone = () => {
+    if (closed) return;
+    closed = true;
+    // Rejects what is pending; closing alone does not.
+    connection.dispose();
+    stream.destroy();
+    for (const listener of closeListeners) listener();
+  };
+  connection.onClose(gone);
+  connection.onError(([error]) => {
+    // After a frame that cannot be read nothing that follows can be trusted.
+    log?.warn({ error: error.message }, 'a connection broke');
+    gone();
+  });
+  connection.onUnhandledNotification(() => {});
+  stream.on('error', (error) => {
+    log?.debug({ error: error.message }, 'a stream failed');
+    gone();
+  });
+  stream.once('end', () => stream.end());
+  stream.once('close', gone);
+  stream.on('drain', () => {
+    for (const listener of roomListeners) listener();
+  });
+
+  return {
+    connection,
+    send,
+    get backlog() {
+      return stream.writableLength;
+    },
+    get full() {
+      return closed || (stream.writableNeedDrain && stream.writableLength >= backlogLimit);
+    },
+    onRoom: (listener) => void roomListeners.push(listener),
+    get closed() {
+      return closed;
+    },
+    onClose(listener) {
+      if (closed) listener();
+      else closeListeners.push(listener);
+    },
+    close() {
+      if (closed || ending) return;
+      ending = true;
+      stream.end(() => stream.destroy());
+    },
+  };
+}
+
+/** vscode-jsonrpc's writer interface over a function; it never waits, so it never hides a queue. */
+function writerOf(write: (message: Message) => void): MessageWriter {
+  const errors = new Emitter<[Error, Message | undefined, number | undefined]>();
+  const closes = new Emitter<void>();
+  return {
+    onError: errors.event,
+    onClose: closes.event,
+    async write(message) {
+      write(message);
+    },
+    end() {},
+    dispose() {
+      errors.dispose();
+      closes.dispose();
+    },
+  };
+}
+
+const loggerOf = (log: Log | undefined): Logger => ({
+  error: (message) => log?.warn({}, message),
+  warn: (message) => log?.warn({}, message),
+  info: (message) => log?.debug({}, message),
+  log: (message) => log?.debug({}, message),
+});
