@@ -1,15 +1,24 @@
 // A peer's end of the hub: what the language server and the terminal commands use. Guarantees: the same interface over a
 // socket and over an in-memory pair. Must not know: LSP.
+import type { Duplex } from 'node:stream';
+import { ResponseError } from 'vscode-jsonrpc/node';
+import { AtomicError, errorCodes, errorFromShape } from '../protocol/errors.ts';
 import type { Origin } from '../protocol/facts.ts';
-import type {
-  AttachParams,
-  AttachResult,
-  FactsBatch,
-  IntentParams,
-  ReadParams,
-  Resync,
-  StatusResult,
+import {
+  type AttachParams,
+  type AttachResult,
+  type FactsBatch,
+  type HelloParams,
+  type HelloResult,
+  hubMethods,
+  hubProtocol,
+  type IntentParams,
+  type ReadParams,
+  type Resync,
+  type StatusResult,
 } from '../protocol/hub.ts';
+import type { Log } from '../session/ports.ts';
+import { createWire } from './wire.ts';
 
 /** A live connection to a hub. Every method rejects with `HubUnreachable` once the connection is closed. */
 export interface HubClient {
@@ -31,3 +40,72 @@ export interface HubClient {
   onClose(listener: () => void): void;
   close(): void;
 }
+
+/** What a peer says about itself. */
+export type Hello = Omit<HelloParams, 'protocol'> & { protocol?: number };
+
+/**
+ * Says hello over a connected stream and resolves with the client. Rejects with `VersionSkew` or `HubUnreachable`; the
+ * stream is closed then. Listeners for facts are to be registered before the first attach.
+ */
+export async function connectHubClient(stream: Duplex, hello: Hello, log?: Log): Promise<HubClient> {
+  const wire = createWire(stream, log);
+  const { connection } = wire;
+  const factsListeners: ((batch: FactsBatch) => void)[] = [];
+  const resyncListeners: ((resync: Resync) => void)[] = [];
+  connection.onNotification(hubMethods.facts, (batch: FactsBatch) => {
+    for (const listener of factsListeners) listener(batch);
+  });
+  connection.onNotification(hubMethods.resync, (resync: Resync) => {
+    for (const listener of resyncListeners) listener(resync);
+  });
+  connection.listen();
+
+  const request = async <T>(method: string, params: object): Promise<T> => {
+    if (wire.closed) throw lost();
+    try {
+      return await connection.sendRequest<T>(method, params);
+    } catch (error) {
+      throw asAtomicError(error, wire.closed);
+    }
+  };
+
+  let welcome: HelloResult;
+  try {
+    welcome = await request<HelloResult>(hubMethods.hello, { protocol: hubProtocol, ...hello });
+  } catch (error) {
+    wire.close();
+    throw error;
+  }
+  return {
+    origin: welcome.origin,
+    version: welcome.version,
+    attach: (params) => request(hubMethods.attach, params),
+    async detach(session) {
+      await request(hubMethods.detach, { session });
+    },
+    intent: (params) => request(hubMethods.intent, params),
+    read: (params) => request(hubMethods.read, params),
+    status: () => request(hubMethods.status, {}),
+    stop: (how) => request(hubMethods.stop, how),
+    onFacts: (listener) => void factsListeners.push(listener),
+    onResync: (listener) => void resyncListeners.push(listener),
+    onClose: (listener) => wire.onClose(listener),
+    close: () => wire.close(),
+  };
+}
+
+function asAtomicError(error: unknown, closed: boolean): AtomicError {
+  if (error instanceof ResponseError) {
+    if (typeof error.data?.name === 'string' && error.data.name in errorCodes) return errorFromShape(error);
+    if (!closed) return new AtomicError('Internal', error.message);
+  }
+  // Everything else is jsonrpc's way to say that the connection is gone.
+  return lost();
+}
+
+const lost = (): AtomicError =>
+  new AtomicError(
+    'HubUnreachable',
+    'The connection to the hub was lost: it is started again on the next need.',
+  );

@@ -6,6 +6,7 @@ import path from 'node:path';
 import * as z from 'zod';
 import { AtomicError } from '../protocol/errors.ts';
 import { shortHash } from './address.ts';
+import { processMark } from './orphans.ts';
 
 /** The name of the session that editors share when they ask for none. */
 export const defaultSession = 'default';
@@ -19,8 +20,8 @@ export const sessionMeta = z.looseObject({
   sessionName: z.string().optional(),
   /** Milliseconds since the epoch. */
   updated: z.number(),
-  /** The process that last ran for this session; with its start time, because numbers are used again. */
-  agent: z.object({ pid: z.number(), started: z.string() }).optional(),
+  /** The agent that runs for this session, and the hub that runs it. */
+  running: z.object({ agent: processMark, owner: processMark }).optional(),
 });
 export type SessionMeta = z.infer<typeof sessionMeta>;
 

@@ -1,0 +1,67 @@
+// Agents that outlived their hub. Guarantees: only a process that is surely the recorded one (number, start time and boot),
+// and whose owner is surely gone, is ended. Must not know: sessions, how agents are started.
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import * as z from 'zod';
+import type { Clock, Log } from '../session/ports.ts';
+
+/** A process that cannot be mistaken for a later one of the same number. */
+export const processMark = z.object({ pid: z.number(), started: z.string() });
+export type ProcessMark = z.infer<typeof processMark>;
+
+/** The mark of a living process; undefined when there is none, or its start cannot be told. */
+export function markOf(pid: number): ProcessMark | undefined {
+  const started = startOf(pid);
+  return started === undefined ? undefined : { pid, started };
+}
+
+function startOf(pid: number): string | undefined {
+  try {
+    if (process.platform === 'linux') {
+      const stat = fs.readFileSync(`/proc/${pid}/stat`, 'latin1');
+      // The program's name stands in parentheses and may hold anything; field 3 is the state, field 22 the start.
+      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+      if (fields[0] === 'Z' || fields[0] === 'X') return undefined;
+      const boot = fs.readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+      return `${boot}/${fields[19]}`;
+    }
+    if (process.platform === 'win32') return undefined;
+    const options = { encoding: 'utf8' as const, stdio: 'pipe' as const, env: { LC_ALL: 'C' } };
+    return execFileSync('/bin/ps', ['-o', 'lstart=', '-p', String(pid)], options).trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether exactly this process lives. */
+export const lives = (mark: ProcessMark): boolean => startOf(mark.pid) === mark.started;
+
+/** Milliseconds between SIGTERM and SIGKILL. */
+const grace = 2000;
+
+/** Ends the agents of hubs that are gone: their stdin ended with the hub, so whoever still runs does not listen to that. */
+export function sweepOrphans(
+  agents: readonly { agent: ProcessMark; owner: ProcessMark }[],
+  clock: Clock,
+  log: Log,
+): void {
+  for (const { agent, owner } of agents) {
+    if (lives(owner) || !lives(agent)) continue;
+    log.warn({ pid: agent.pid }, 'an agent outlived its hub and is ended');
+    signalGroup(agent.pid, 'SIGTERM');
+    clock.after(grace, () => {
+      if (lives(agent)) signalGroup(agent.pid, 'SIGKILL');
+    });
+  }
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  for (const target of [-pid, pid]) {
+    try {
+      process.kill(target, signal);
+      return;
+    } catch {
+      // No such group, or it has just gone.
+    }
+  }
+}
