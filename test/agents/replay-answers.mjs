@@ -38,7 +38,7 @@ const minimal = {
 export function createAnswers(entries, refusesWithoutId) {
   const recorded = (command, at) => {
     const says = ({ kind, record }) =>
-      kind === 'out' && record?.type === 'response' && record.command === command && record.success;
+      kind !== 'in' && record?.type === 'response' && record.command === command && record.success;
     return (entries.slice(0, at).findLast(says) ?? entries.slice(at).find(says))?.record.data;
   };
 

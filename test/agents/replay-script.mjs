@@ -62,25 +62,46 @@ function loosened(entries) {
     }
     if (kind === 'out' && record?.type === 'response') {
       const answersRead = String(record.command ?? '').startsWith('get_');
-      if (answersRead && (record.id === undefined || skippedIds.has(JSON.stringify(record.id)))) continue;
+      if (answersRead && (record.id === undefined || skippedIds.has(JSON.stringify(record.id)))) {
+        // Not written at its place, but known to whoever reads.
+        kept.push({ ...entry, kind: 'said' });
+        continue;
+      }
       // The answer to garbage.
       if (typeof record.command !== 'string' || record.command === 'parse' || record.command === 'unknown')
         continue;
     }
     kept.push(entry);
   }
-  // Only the first of a burst is a barrier by itself.
-  for (let at = 1; at < kept.length; at += 1) {
-    const entry = kept[at];
-    if (entry.kind !== 'in' || kept[at - 1].kind !== 'in' || entry.record.id === undefined) continue;
-    const answer = kept
-      .slice(at)
-      .find(
-        ({ kind, record }) => kind === 'out' && record?.type === 'response' && record.id === entry.record.id,
-      );
+  return withoutBursts(kept);
+}
+
+/** Only the first command of a burst is a barrier by itself; each later one at its answer, which comes after the answers before. */
+function withoutBursts(entries) {
+  const answerTo = (entry) =>
+    entries.find(
+      ({ kind, record }) =>
+        kind === 'out' &&
+        record?.type === 'response' &&
+        record.id !== undefined &&
+        record.id === entry.record.id,
+    );
+  let order = entries;
+  let first = 0;
+  for (let at = 1; at < entries.length; at += 1) {
+    const entry = entries[at];
+    if (entry.kind !== 'in' || entries[at - 1].kind !== 'in') {
+      first = at;
+      continue;
+    }
+    const answer = answerTo(entry);
     if (!answer) continue;
     entry.late = true;
     answer.needs = entry;
+    const before = Math.max(...entries.slice(first, at).map((mate) => order.indexOf(answerTo(mate))));
+    if (order.indexOf(answer) > before) continue;
+    order = order.filter((other) => other !== answer);
+    order.splice(before, 0, answer);
   }
-  return kept;
+  return order;
 }

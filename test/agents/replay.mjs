@@ -22,7 +22,12 @@ const signals = [];
 let closed = false;
 let at = 0;
 let wake = () => {};
-const changed = () => wake();
+/** Whether lines came that were not looked at. */
+let fresh = false;
+const changed = () => {
+  fresh = true;
+  wake();
+};
 
 /** Recorded id → the id that this client gave, both as JSON. */
 const ids = new Map();
@@ -85,8 +90,11 @@ function taken({ line, record }) {
 
 /** Answers what the recording has no place for any more. */
 async function answerOthers() {
-  const awaited = (line) =>
-    entries.slice(at).some(({ kind, record }) => kind === 'in' && record?.type === line.record?.type);
+  if (!fresh) return;
+  fresh = false;
+  const wants = (entry, line) =>
+    entry?.kind === 'in' && !entry.done && entry.record?.type === line.record?.type;
+  const awaited = (line) => entries.slice(at).some((entry) => wants(entry, line) || wants(entry.needs, line));
   for (let index = 0; index < pool.length; ) {
     const line = pool[index];
     if (!line.record || awaited(line)) {
@@ -119,13 +127,15 @@ async function play() {
     const entry = entries[at];
     if (options.speed > 0 && entry.kind === 'out') await pause(Math.max(0, entry.t - before) / options.speed);
     before = entry.t;
+    const awaited = entry.kind === 'in' && !entry.late ? entry : entry.needs;
+    if (awaited && !awaited.done) {
+      // A command of a burst is waited for at its answer: it may come only when the one before it was answered.
+      if (!(await until(() => taken(awaited)))) return early(awaited);
+      awaited.done = true;
+    }
     if (entry.kind === 'out') {
-      // A command of a burst may come only when the one before it was answered.
-      if (entry.needs && !(await until(() => entry.needs.done || (entry.needs.done = taken(entry.needs)))))
-        return early(entry.needs);
+      await answerOthers();
       await writeLine(renamed(entry));
-    } else if (entry.kind === 'in') {
-      if (!entry.late && !entry.done && !(await until(() => taken(entry)))) return early(entry);
     } else if (entry.kind === 'closed') await until(() => closed);
     else if (entry.kind === 'signal') {
       if (bridge || entry.signal === 'SIGKILL') {
@@ -135,7 +145,7 @@ async function play() {
       }
       if (!signals.includes(entry.signal) && !(await until(() => signals.includes(entry.signal))))
         return early(entry);
-    } else return leave(entry);
+    } else if (entry.kind === 'exit') return leave(entry);
   }
   await until(() => false);
   process.exit(0);
