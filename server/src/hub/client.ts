@@ -42,7 +42,10 @@ export interface HubClient {
 }
 
 /** What a peer says about itself. */
-export type Hello = Omit<HelloParams, 'protocol'> & { protocol?: number };
+export type Hello = { [K in 'version' | 'name' | 'env']: HelloParams[K] } & {
+  pid?: number;
+  protocol?: number;
+};
 
 /**
  * Says hello over a connected stream and resolves with the client. Rejects with `VersionSkew` or `HubUnreachable`; the

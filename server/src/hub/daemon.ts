@@ -51,10 +51,16 @@ export async function runHub(options: DaemonOptions): Promise<DaemonResult> {
     life.abort();
     hub?.stop({ force: true });
   };
-  const endProcessHandlers = processHandlers(leave, (error) => {
-    failed = true;
-    leave('an uncaught error ends the hub', error);
+  const endProcessHandlers = processHandlers({
+    signal: (signal) => leave(`${signal} ends the hub`),
+    exception: (error) => {
+      failed = true;
+      leave('an uncaught error ends the hub', error);
+    },
+    rejection: (error) => logFile.log.error({ error }, 'a promise was rejected and nobody looked'),
   });
+  // Timers and locks do not keep a process alive; the hub lives until it says so.
+  const alive = setInterval(() => {}, 2 ** 30);
 
   const waiting = new AbortController();
   const cancelPatience = clock.after(lockPatience, () => waiting.abort());
@@ -98,6 +104,7 @@ export async function runHub(options: DaemonOptions): Promise<DaemonResult> {
     await listener?.release();
     endProcessHandlers();
     await logFile.close();
+    clearInterval(alive);
   }
 }
 
@@ -134,15 +141,18 @@ function readiness(descriptor: number | undefined): (line: ReadyLine) => void {
 }
 
 /** Signals and uncaught errors; returns a function that takes the handlers away. */
-function processHandlers(leave: (why: string) => void, crashed: (error: unknown) => void): () => void {
+function processHandlers(on: {
+  signal: (signal: NodeJS.Signals) => void;
+  exception: (error: unknown) => void;
+  rejection: (error: unknown) => void;
+}): () => void {
   const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
-  const signalled = (signal: NodeJS.Signals) => leave(`${signal} ends the hub`);
-  for (const signal of signals) process.on(signal, signalled);
-  process.on('uncaughtException', crashed);
-  process.on('unhandledRejection', crashed);
+  for (const signal of signals) process.on(signal, on.signal);
+  process.on('uncaughtException', on.exception);
+  process.on('unhandledRejection', on.rejection);
   return () => {
-    for (const signal of signals) process.off(signal, signalled);
-    process.off('uncaughtException', crashed);
-    process.off('unhandledRejection', crashed);
+    for (const signal of signals) process.off(signal, on.signal);
+    process.off('uncaughtException', on.exception);
+    process.off('unhandledRejection', on.rejection);
   };
 }

@@ -46,6 +46,8 @@ export async function ensureHub(options: EnsureOptions): Promise<net.Socket> {
   const limit = new AbortController();
   const cancelLimit = clock.after(patience, () => limit.abort());
   const stop = AbortSignal.any(signal ? [signal, limit.signal] : [limit.signal]);
+  // Timers of the clock do not keep a process alive, and a caller may have nothing else.
+  const alive = setInterval(() => {}, 2 ** 30);
   let last = 'it ended right after its start';
   try {
     for (let attempt = 0; attempt < attempts; ) {
@@ -76,6 +78,7 @@ export async function ensureHub(options: EnsureOptions): Promise<net.Socket> {
     }
   } finally {
     cancelLimit();
+    clearInterval(alive);
   }
   signal?.throwIfAborted();
   throw unreachable(`The hub could not be started: ${last}. See its log with "atomic-lsp logs".`);

@@ -85,6 +85,7 @@ export function createHub(options: HubOptions): Hub {
       Promise.all(closing),
       new Promise<void>((resolve) => void clock.after(farewell, resolve)),
     ]);
+    for (const wire of peers.values()) wire.destroy();
     log.info({}, 'the hub has stopped');
     ended.resolve();
   };
@@ -187,7 +188,7 @@ export function createHub(options: HubOptions): Hub {
       cancelIdle();
       leaveWhenIdle = false;
       const cancelPatience = clock.after(patience, () => {
-        if (!peer.origin) wire.close();
+        if (!peer.origin) wire.destroy();
       });
       wire.onClose(() => {
         cancelPatience();

@@ -27,8 +27,10 @@ export interface Wire {
   readonly closed: boolean;
   /** Called once, when the stream is gone and pending requests were settled. */
   onClose(listener: () => void): void;
-  /** Sends what was given, then closes. */
+  /** Sends what was given and says that this is all; the stream is gone once the other side has answered that. */
   close(): void;
+  /** Gone at once. */
+  destroy(): void;
 }
 
 /** Bytes that may wait for a slow reader. */
@@ -124,8 +126,10 @@ export function createWire(stream: Duplex, log?: Log): Wire {
     close() {
       if (closed || ending) return;
       ending = true;
-      stream.end(() => stream.destroy());
+      // Destroying it here could throw away what the other side has not read yet.
+      stream.end();
     },
+    destroy: () => void stream.destroy(),
   };
 }
 
