@@ -116,7 +116,7 @@ function atHome(program: Program, options: PiOptions): PiAgent {
       `child.on('exit', (code) => process.exit(code ?? 1));\n`,
   );
   chmodSync(launcher, 0o755);
-  return {
+  const choice = {
     command: program.command,
     args,
     env: {
@@ -129,12 +129,24 @@ function atHome(program: Program, options: PiOptions): PiAgent {
       NO_PROXY: '127.0.0.1,localhost',
       no_proxy: '127.0.0.1,localhost',
     },
+  };
+  return besides(choice, {
     home,
     bin,
     dispose() {
       if (options.home === undefined) rmSync(home, { recursive: true, force: true, maxRetries: 3 });
     },
-  };
+  });
+}
+
+/** An agent choice with more for the test, which is not seen where the choice is sent or checked. */
+export function besides<Choice extends object, More extends object>(
+  choice: Choice,
+  more: More,
+): Choice & More {
+  for (const [name, value] of Object.entries(more))
+    Object.defineProperty(choice, name, { value, enumerable: false });
+  return choice as Choice & More;
 }
 
 const extensionPath = (name: string): string =>

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { besides } from './pi.ts';
 
 /** A tool call of a scripted run: `output` comes piece by piece, cumulative as agents send it. */
 export interface ScriptedTool {
@@ -111,11 +112,13 @@ const program = fileURLToPath(new URL('../agents/scripted.mjs', import.meta.url)
 export function scriptedAgent(script: Script = {}): ScriptedAgent {
   const gates = mkdtempSync(join(tmpdir(), 'atomic-lsp-gates-'));
   folders.add(gates);
-  return {
+  const choice = {
     command: process.execPath,
     args: [program],
     env: { SCRIPTED_AGENT: JSON.stringify({ ...script, gates }) },
-    open: (gate) => writeFileSync(join(gates, gate), ''),
-    dispose: () => removed(gates),
   };
+  return besides(choice, {
+    open: (gate: string) => writeFileSync(join(gates, gate), ''),
+    dispose: () => removed(gates),
+  });
 }

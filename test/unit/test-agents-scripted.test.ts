@@ -1,5 +1,6 @@
 // The scripted agent does what its script says, in the form of the asked dialect.
 import { afterEach, describe, expect, it } from 'vitest';
+import { agentChoice } from '../../server/src/protocol/hub.ts';
 import { type Line, type Talk, talkTo } from '../agents/talk.ts';
 import { type Script, type ScriptedAgent, scriptedAgent } from '../support/scripted.ts';
 
@@ -63,6 +64,12 @@ describe('without a script', () => {
     expect((await talk.call({ type: 'get_state' })).data.queuedMessagesPaused).toBe(
       dialect === 'D2' ? false : undefined,
     );
+  });
+
+  it('it is an agent choice, and nothing besides', () => {
+    const agent = scriptedAgent();
+    expect(agentChoice.parse(agent)).toEqual({ command: agent.command, args: agent.args, env: agent.env });
+    agent.dispose();
   });
 
   it('it leaves when stdin is closed', async () => {

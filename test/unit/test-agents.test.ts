@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { agentChoice } from '../../server/src/protocol/hub.ts';
 import { type Line, type Talk, talkTo } from '../agents/talk.ts';
 import { gate, type ModelScript, type ModelServer, startModelServer } from '../support/model-server.ts';
 import { ensurePi, ensurePi058, type PiAgent, type PiOptions, pi058Agent, piAgent } from '../support/pi.ts';
@@ -62,6 +63,12 @@ describe('real pi', () => {
     expect(models.map(({ id }: Line) => id)).toEqual(['scripted', 'thinker']);
     talk.close();
     expect((await talk.end).code).toBe(0);
+  });
+
+  it('is an agent choice, and nothing besides', async () => {
+    const { agent } = await start([]);
+    expect(agentChoice.parse(agent)).toEqual({ command: agent.command, args: agent.args, env: agent.env });
+    expect(agent.home).not.toBe('');
   });
 
   it('streams what the model writes, when the model writes it', async () => {
