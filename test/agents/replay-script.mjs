@@ -73,7 +73,11 @@ function loosened(entries) {
     }
     kept.push(entry);
   }
-  return withoutBursts(kept);
+  // What was said after stdin was closed is said before, as the client waits for it.
+  const closed = kept.filter(({ kind }) => kind === 'closed');
+  const open = kept.filter(({ kind }) => kind !== 'closed');
+  open.splice(open.at(-1)?.kind === 'exit' ? -1 : open.length, 0, ...closed);
+  return withoutBursts(open);
 }
 
 /** Only the first command of a burst is a barrier by itself; each later one at its answer, which comes after the answers before. */

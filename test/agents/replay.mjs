@@ -137,15 +137,10 @@ async function play() {
       await answerOthers();
       await writeLine(renamed(entry));
     } else if (entry.kind === 'closed') await until(() => closed);
-    else if (entry.kind === 'signal') {
-      if (bridge || entry.signal === 'SIGKILL') {
-        // As if somebody else had ended it; a client that plays the recording kills by itself.
-        if (bridge) process.kill(process.pid, entry.signal);
-        await new Promise(() => {});
-      }
-      if (!signals.includes(entry.signal) && !(await until(() => signals.includes(entry.signal))))
-        return early(entry);
-    } else if (entry.kind === 'exit') return leave(entry);
+    else if (entry.kind === 'exit') return leave(entry);
+    // For a bridge the signal strikes now, as if somebody else had sent it; who plays the recording sends it.
+    else if (entry.kind === 'signal' && !bridge && !(await until(() => signals.includes(entry.signal))))
+      return early(entry);
   }
   await until(() => false);
   process.exit(0);
@@ -158,10 +153,12 @@ function early(entry) {
 }
 
 function leave({ code, signal }) {
-  if (signal) {
-    process.removeAllListeners(signal);
-    process.kill(process.pid, signal);
-  } else process.exit(code);
+  if (!signal) process.exit(code);
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+  // The signal comes in the next round.
+  setInterval(() => {}, 1e6);
+  return new Promise(() => {});
 }
 
 for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'])
