@@ -46,6 +46,12 @@ export function createPeer(wire: Wire, host: PeerHost, log: Log): Peer {
       throw new AtomicError('NotReady', 'The first request to the hub must be hello: send it first.');
     return hello;
   };
+  /** For what cannot be begun any more when the hub is stopping. */
+  const atWork = () => {
+    if (host.stopping)
+      throw new AtomicError('HubUnreachable', 'The hub is stopping: connect to the next one.');
+    return known();
+  };
   /** A request with its parameters checked and its errors in the one form. */
   const answer = <S extends z.ZodType>(
     method: string,
@@ -121,11 +127,11 @@ export function createPeer(wire: Wire, host: PeerHost, log: Log): Peer {
     return null;
   });
   answer(hub.hubMethods.intent, hub.intentParams, ({ session, id, command, params }) => {
-    const { origin } = known();
+    const { origin } = atWork();
     return registry.get(session).session.intent({ id, command, params, origin });
   });
   answer(hub.hubMethods.read, hub.readParams, ({ session, command, params }, signal) => {
-    known();
+    atWork();
     return registry.get(session).session.read(command, params, signal);
   });
   answer(hub.hubMethods.status, anything, () => {

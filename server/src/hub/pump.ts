@@ -5,7 +5,8 @@ import { hubMethods, type Resync } from '../protocol/hub.ts';
 import type { Journal } from '../session/journal.ts';
 import { mergedFacts, nextBatch } from '../session/view.ts';
 import type { Session } from './core.ts';
-import { notificationFrame, type Wire } from './wire.ts';
+import { notificationFrame } from './frames.ts';
+import type { Wire } from './wire.ts';
 
 /** UTF-16 units of facts in one notification; one fact may be longer. */
 export const batchBudget = 65_536;

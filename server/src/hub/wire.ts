@@ -9,9 +9,9 @@ import {
   type Message,
   type MessageConnection,
   type MessageWriter,
-  StreamMessageReader,
 } from 'vscode-jsonrpc/node';
 import type { Log } from '../session/ports.ts';
+import { createFrameReader, frame } from './frames.ts';
 
 export interface Wire {
   /** For requests and their handlers; `listen()` is called by whoever registered the handlers. */
@@ -38,20 +38,6 @@ export const backlogLimit = 262_144;
 /** Bytes after which a reader that asks on and on and takes no answer is let go. */
 const backlogEnd = 512 * 1024 * 1024;
 
-/** A frame ready to send: a notification whose parameters are JSON text already. */
-export function notificationFrame(method: string, params: string): Buffer {
-  return frame(`{"jsonrpc":"2.0","method":${JSON.stringify(method)},"params":${params}}`);
-}
-
-function frame(text: string): Buffer {
-  const length = Buffer.byteLength(text);
-  const header = `Content-Length: ${length}\r\n\r\n`;
-  const bytes = Buffer.allocUnsafe(header.length + length);
-  bytes.write(header, 0, 'latin1');
-  bytes.write(text, header.length, 'utf8');
-  return bytes;
-}
-
 export function createWire(stream: Duplex, log?: Log): Wire {
   const roomListeners: (() => void)[] = [];
   const closeListeners: (() => void)[] = [];
@@ -76,8 +62,9 @@ export function createWire(stream: Duplex, log?: Log): Wire {
     }
   };
 
+  const reader = createFrameReader(stream);
   const connection = createMessageConnection(
-    new StreamMessageReader(stream),
+    reader,
     writerOf((message) => send(frame(JSON.stringify(message)))),
     loggerOf(log),
   );
@@ -89,7 +76,11 @@ export function createWire(stream: Duplex, log?: Log): Wire {
     stream.destroy();
     for (const listener of closeListeners) listener();
   };
-  connection.onClose(gone);
+  /** After the last words of the other side were looked at: an answer that has arrived is an answer. */
+  const ended = () => {
+    if (reader.waiting > 0) setImmediate(ended);
+    else gone();
+  };
   connection.onError(([error]) => {
     // After a frame that cannot be read nothing that follows can be trusted.
     log?.warn({ error: error.message }, 'a connection broke');
@@ -98,10 +89,10 @@ export function createWire(stream: Duplex, log?: Log): Wire {
   connection.onUnhandledNotification(() => {});
   stream.on('error', (error) => {
     log?.debug({ error: error.message }, 'a stream failed');
-    gone();
+    ended();
   });
   stream.once('end', () => stream.end());
-  stream.once('close', gone);
+  stream.once('close', ended);
   stream.on('drain', () => {
     for (const listener of roomListeners) listener();
   });
@@ -113,7 +104,9 @@ export function createWire(stream: Duplex, log?: Log): Wire {
       return stream.writableLength;
     },
     get full() {
-      return closed || (stream.writableNeedDrain && stream.writableLength >= backlogLimit);
+      return (
+        closed || stream.destroyed || (stream.writableNeedDrain && stream.writableLength >= backlogLimit)
+      );
     },
     onRoom: (listener) => void roomListeners.push(listener),
     get closed() {

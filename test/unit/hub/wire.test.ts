@@ -2,8 +2,9 @@
 import { Duplex } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { frame, frameSplitter, notificationFrame } from '../../../server/src/hub/frames.ts';
 import { streamPair } from '../../../server/src/hub/memory.ts';
-import { backlogLimit, createWire, notificationFrame } from '../../../server/src/hub/wire.ts';
+import { backlogLimit, createWire } from '../../../server/src/hub/wire.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -117,6 +118,7 @@ describe('a wire', () => {
     const got = new Promise((resolve) => other.connection.onNotification('last', resolve));
     const closed = new Promise<void>((resolve) => other.onClose(resolve));
     other.connection.listen();
+    wire.connection.listen();
     wire.send(notificationFrame('last', '{"word":1}'));
     wire.close();
     expect(await got).toEqual({ word: 1 });
@@ -130,5 +132,39 @@ describe('a wire', () => {
     wire.connection.listen();
     stream.push('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n{}');
     await closed;
+  });
+});
+
+describe('the splitter', () => {
+  const split = (bytes: Buffer[]): string[] => {
+    const texts: string[] = [];
+    const take = frameSplitter((text) => texts.push(text));
+    for (const part of bytes) take(part);
+    return texts;
+  };
+  it('takes other headers, any case, and many frames in one piece', () => {
+    const bytes = Buffer.concat([
+      Buffer.from('Content-Type: x\r\ncontent-length:  2\r\n\r\n{}'),
+      frame('"ü"'),
+      frame('1'),
+    ]);
+    expect(split([bytes])).toEqual(['{}', '"ü"', '1']);
+    expect(split([...bytes].map((byte) => Buffer.from([byte])))).toEqual(['{}', '"ü"', '1']);
+  });
+  it('refuses what is no frame, and a header without end', () => {
+    for (const bytes of [
+      'Content-Length: -1\r\n\r\n{}',
+      'Content-Length: x\r\n\r\n{}',
+      '\r\n\r\n',
+      'x'.repeat(9000),
+    ])
+      expect(() => split([Buffer.from(bytes)])).toThrow(/frame header/);
+  });
+  it('copies a large frame that comes in small pieces once', () => {
+    const text = JSON.stringify('x'.repeat(20_000_000));
+    const bytes = frame(text);
+    const parts: Buffer[] = [];
+    for (let at = 0; at < bytes.length; at += 65_536) parts.push(bytes.subarray(at, at + 65_536));
+    expect(split(parts)[0]!.length).toBe(text.length);
   });
 });
