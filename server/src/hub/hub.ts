@@ -70,10 +70,12 @@ export function createHub(options: HubOptions): Hub {
     stopping = true;
     cancelIdle();
     log.info({ why }, 'the hub stops');
+    // In the same turn as the answer to whoever asked, so that after it nobody is let in any more.
     began.resolve();
+    await turn();
     await registry.stopAll();
     // The last facts are on their way: whoever reads gets them, whoever does not is not waited for.
-    await new Promise<void>((resolve) => setImmediate(resolve));
+    await turn();
     const closing = [...peers.entries()].map(
       ([peer, wire]) =>
         new Promise<void>((resolve) => {
@@ -110,8 +112,7 @@ export function createHub(options: HubOptions): Hub {
   const stop = ({ whenIdle, force }: StopHow = {}): { stopping: boolean; reason?: string } => {
     const busy = registry.busy;
     if (force || stopping || busy.length === 0) {
-      // The answer goes out before the connections are closed.
-      setImmediate(() => void begin(force ? 'asked to stop now' : 'asked to stop'));
+      void begin(force ? 'asked to stop now' : 'asked to stop');
       return { stopping: true };
     }
     const work = busy.map(({ workspace, session }) =>
@@ -202,6 +203,8 @@ export function createHub(options: HubOptions): Hub {
     closed: ended.promise,
   };
 }
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 function deferred(): { promise: Promise<void>; resolve: () => void } {
   let resolve = () => {};

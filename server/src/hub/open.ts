@@ -1,5 +1,6 @@
 // From nothing to a client of the hub. Guarantees: an older hub that has nothing to do steps aside for a newer program, once
 // and only when nobody else is there; two versions never end each other's hub in turns. Must not know: LSP.
+import { AtomicError } from '../protocol/errors.ts';
 import { connectHubClient, type Hello, type HubClient } from './client.ts';
 import { type EnsureOptions, ensureHub } from './ensure.ts';
 
@@ -8,7 +9,7 @@ import { type EnsureOptions, ensureHub } from './ensure.ts';
  * `SocketRefused`, `VersionSkew`.
  */
 export async function openHub(options: EnsureOptions & { hello: Hello }): Promise<HubClient> {
-  const client = await connectHubClient(await ensureHub(options), options.hello);
+  const client = await greeted(options);
   if (!options.program || !isNewer(options.hello.version, client.version)) return client;
   const { editors, sessions } = await client.status();
   const alone = editors.every(({ origin }) => origin.id === client.origin.id);
@@ -16,7 +17,22 @@ export async function openHub(options: EnsureOptions & { hello: Hello }): Promis
   const closed = new Promise<void>((resolve) => client.onClose(resolve));
   if (!(await client.stop({})).stopping) return client;
   await closed;
-  return connectHubClient(await ensureHub(options), options.hello);
+  return greeted(options);
+}
+
+/** How often a hub may begin to stop between our connecting and our hello. */
+const attempts = 3;
+
+async function greeted(options: EnsureOptions & { hello: Hello }): Promise<HubClient> {
+  for (let attempt = 1; ; attempt += 1) {
+    const socket = await ensureHub(options);
+    try {
+      return await connectHubClient(socket, options.hello);
+    } catch (error) {
+      const lost = error instanceof AtomicError && error.code === 'HubUnreachable';
+      if (!lost || attempt === attempts) throw error;
+    }
+  }
 }
 
 /** Whether version `a` comes after `b`; what is not a number does not count. */
