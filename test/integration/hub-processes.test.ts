@@ -56,10 +56,22 @@ const kill = (pid: number) => {
     // It has gone by itself.
   }
 };
+/** Also those that were started by a starter that was killed and have not shown themselves yet. */
+const ownProcesses = (): number[] =>
+  fs.readdirSync('/proc').flatMap((name) => {
+    try {
+      return /^\d+$/.test(name) &&
+        fs.readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0').includes(entry)
+        ? [Number(name)]
+        : [];
+    } catch {
+      return [];
+    }
+  });
 const killAll = () => {
   for (const child of children) child.kill('SIGKILL');
   children.clear();
-  for (const pid of hubPids()) kill(pid);
+  for (const pid of process.platform === 'linux' ? ownProcesses() : hubPids()) kill(pid);
 };
 afterEach(killAll);
 afterAll(killAll);
