@@ -45,10 +45,22 @@ beforeEach(() => {
     runtimeDir: options.runtimeDir,
   });
 });
+/** The pids that hubs wrote; a line may be on its way, and number 0 would be our own group. */
 const hubPids = (): number[] =>
   fs.existsSync(options.started)
-    ? fs.readFileSync(options.started, 'utf8').trim().split('\n').map(Number)
+    ? fs.readFileSync(options.started, 'utf8').split('\n').slice(0, -1).map(Number)
     : [];
+/** Resolves when so many hubs have shown themselves. */
+const shown = (count: number): Promise<void> =>
+  new Promise((resolve) => {
+    const look = () => {
+      if (hubPids().length < count) return;
+      watcher.close();
+      resolve();
+    };
+    const watcher = fs.watch(path.dirname(options.started), look);
+    look();
+  });
 const kill = (pid: number) => {
   try {
     process.kill(pid, 'SIGKILL');
@@ -159,19 +171,13 @@ describe('starting', () => {
     const starters = Array.from({ length: 8 }, () => run('start'));
     const [first] = starters;
     // Killed when the first hub process shows itself, in the middle of everybody's start.
-    await new Promise<void>((resolve) => {
-      const watcher = fs.watch(path.dirname(options.started), () => {
-        watcher.close();
-        resolve();
-      });
-    });
+    await shown(1);
     for (const { child } of starters.slice(0, 4)) child.kill('SIGKILL');
     for (const pid of hubPids()) kill(pid);
     const ended = await Promise.all(starters.map(({ ended: it }) => it));
     expect(first!.child.killed).toBe(true);
-    const led = ended.slice(4).filter(({ code }) => code === 0);
     const [pid] = await herd(1);
-    for (const { out } of led) expect(Number(out)).toBe(pid);
+    for (const { code, out, err } of ended.slice(4)) expect([code, Number(out), err]).toEqual([0, pid, '']);
     expect(await herd(4)).toEqual([pid, pid, pid, pid]);
   });
 
@@ -271,15 +277,7 @@ describe('ending', () => {
       fresh.close();
     });
     // The next hub's process is there, and waits.
-    await new Promise<void>((resolve) => {
-      const look = () => {
-        if (hubPids().length < 2) return;
-        watcher.close();
-        resolve();
-      };
-      const watcher = fs.watch(options.started, look);
-      look();
-    });
+    await shown(2);
     expect([next, child.exitCode]).toEqual([undefined, null]);
     child.kill('SIGUSR2');
     await opened;

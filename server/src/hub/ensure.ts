@@ -84,7 +84,7 @@ export async function ensureHub(options: EnsureOptions): Promise<net.Socket> {
   throw unreachable(`The hub could not be started: ${last}. See its log with "atomic-lsp logs".`);
 }
 
-/** Starts the program and waits for its line. Throws what it said when it failed. */
+/** Starts the program and waits for its line, or for its death by a signal. Throws what it said when it failed. */
 async function started(program: HubProgram, stop: AbortSignal): Promise<void> {
   const child = spawn(program.command, [...program.args], {
     cwd: '/',
@@ -98,6 +98,8 @@ async function started(program: HubProgram, stop: AbortSignal): Promise<void> {
     const line = await readyLine(child, stop);
     if (line?.ready) return;
     if (line) throw errorFromShape(line.error);
+    // Somebody ended it, which says nothing against starting another.
+    if (child.signalCode !== null) return;
     const said = words().trim();
     throw unreachable(
       `The hub ended before it was ready${said ? `, with the words: ${said}` : ''}. Try "atomic-lsp doctor".`,
