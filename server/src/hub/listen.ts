@@ -18,7 +18,8 @@ export async function connectSocket(address: HubAddress): Promise<net.Socket | u
   return new Promise((resolve, reject) => {
     const socket = net.connect({ path: address.socket });
     socket.once('connect', () => {
-      socket.removeAllListeners('error');
+      // Whoever gets it hears of errors by its end, and must not die of one that comes before it has looked.
+      socket.removeAllListeners('error').on('error', () => {});
       resolve(socket);
     });
     socket.once('error', (error: NodeJS.ErrnoException) => {
@@ -161,6 +162,7 @@ function bound({ address, log, onConnection }: ListenOptions): Promise<net.Serve
 
 const socketIdentity = (address: HubAddress): string | undefined => {
   if (address.folder === undefined) return address.socket;
-  const stat = fs.lstatSync(address.socket, { throwIfNoEntry: false });
-  return stat && `${stat.dev}:${stat.ino}`;
+  const stat = fs.lstatSync(address.socket, { throwIfNoEntry: false, bigint: true });
+  // With its birth, because file systems use numbers again.
+  return stat && `${stat.dev}:${stat.ino}:${stat.birthtimeNs}`;
 };
