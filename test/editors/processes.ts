@@ -11,7 +11,8 @@ export function processesWithEnvironment(entry: string): number[] {
     if (!/^\d+$/.test(name) || Number(name) === process.pid) continue;
     try {
       // A zombie has an empty environment, so it does not count.
-      if (fs.readFileSync(`/proc/${name}/environ`, 'utf8').split('\0').includes(entry)) found.push(Number(name));
+      if (fs.readFileSync(`/proc/${name}/environ`, 'utf8').split('\0').includes(entry))
+        found.push(Number(name));
     } catch {
       // It ended in between, or is another user's.
     }
