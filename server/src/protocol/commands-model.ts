@@ -153,7 +153,7 @@ export const modelRows = [
     params: { customInstructions: z.string().optional() },
     bare: (customInstructions) => ({ customInstructions }),
     kind: 'act',
-    after: 'replaced',
+    after: 'state',
     dialects: 'Y Y Y Y',
     returns: '`{intent}`; its outcome holds what was compacted.',
   }),

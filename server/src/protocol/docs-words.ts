@@ -135,6 +135,8 @@ export const factWords: { [T in FactType]: [meaning: string, fields: Fields<T>] 
       messages: 'its newest messages',
       olderMessages: 'how many there are besides',
       reason: 'which command did it',
+      statuses: 'status entries that belong to it already',
+      widgets: 'widgets that belong to it already',
     },
   ],
   command_unavailable: ['The agent said that it does not know this command.', { command: 'RPC name' }],

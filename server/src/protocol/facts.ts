@@ -149,6 +149,9 @@ export type HubFact = Timed &
         messages: Message[];
         olderMessages: number;
         reason: string;
+        /** Entries and widgets that belong to the new session already; absent: none. */
+        statuses?: Record<string, string>;
+        widgets?: Record<string, { lines: string[]; placement: string }>;
       }
     | { type: 'command_unavailable'; command: string }
     | { type: 'intent_accepted'; intent: string; command: string; origin?: Origin; text?: string }

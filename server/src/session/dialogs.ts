@@ -91,9 +91,7 @@ export function fittingAnswer(dialog: Dialog, answer: DialogAnswer): DialogAnswe
   const refuse = (sentence: string) => new AtomicError('BadArguments', sentence, { dialog: dialog.id });
   if (isChoice(dialog)) {
     const options = dialog.options!;
-    const index =
-      answer.index ??
-      (answer.value === undefined ? -1 : options.findIndex((option) => option === answer.value));
+    const index = answer.index ?? (answer.value === undefined ? -1 : options.indexOf(answer.value));
     if (index < 0 || index >= options.length)
       throw refuse(
         `"${dialog.title}" has ${options.length} options; choose one of atomic.answer1 to atomic.answer${Math.min(options.length, 9)}, or give {"index": 0…${options.length - 1}}.`,

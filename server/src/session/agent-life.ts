@@ -1,0 +1,113 @@
+// The agent of one session through its lives. Guarantees: it is started on the first need and once only; what reaches the
+// session from it belongs to the life that is going on; an agent that keeps dying is not started for ever. Must not know:
+// what is said to the agent.
+import { AtomicError } from '../protocol/errors.ts';
+import type { Agent, AgentEvents, AgentExit, AgentSpec, Clock, StartAgent } from './ports.ts';
+
+/** So many unexpected ends within so many milliseconds, and the next start waits for a person. */
+export const crashLoop = { ends: 3, within: 60_000 };
+
+export interface AgentLife {
+  /** The agent that runs now. */
+  readonly current: Agent | undefined;
+  /**
+   * The agent, started if need be, with its state read. Rejects with `AgentNotFound`, `AgentStartFailed`, `AgentGone`.
+   */
+  ready(): Promise<Agent>;
+  /** Ends the agent and starts it again; forgives earlier crashes. */
+  restart(): Promise<void>;
+  /** Ends the agent; the next need starts it again. */
+  stop(): Promise<void>;
+}
+
+export function createAgentLife(parts: {
+  startAgent: StartAgent;
+  clock: Clock;
+  spec: () => AgentSpec;
+  events: AgentEvents;
+  /** Called with every new agent; what it does belongs to getting ready. */
+  greeted: (agent: Agent, resumed: string | undefined) => Promise<void>;
+}): AgentLife {
+  const { startAgent, clock, events } = parts;
+  let current: Agent | undefined;
+  let getting: Promise<Agent> | undefined;
+  let crashes: number[] = [];
+  let lastWords = '';
+  let stopping: Promise<void> | undefined;
+
+  const crashed = (exit: AgentExit) => {
+    if (exit.expected) return;
+    lastWords = exit.message;
+    crashes = [...crashes, clock.now()].slice(-crashLoop.ends);
+  };
+  const looping = () => crashes.length >= crashLoop.ends && clock.now() - crashes[0]! < crashLoop.within;
+
+  const started = async (): Promise<Agent> => {
+    if (looping())
+      throw new AtomicError(
+        'AgentStartFailed',
+        `The agent ended ${crashLoop.ends} times within a minute and is left alone now; mend its cause, then use atomic.restartAgent. Its last words: ${lastWords}`,
+      );
+    const spec = parts.spec();
+    let gone = false;
+    let agent: Agent | undefined;
+    const living =
+      <T extends unknown[]>(tell: (...args: T) => void) =>
+      (...args: T) => {
+        if (!gone) tell(...args);
+      };
+    agent = await startAgent(spec, {
+      fact: living(events.fact),
+      dialog: living(events.dialog),
+      dialogWithdrawn: living(events.dialogWithdrawn),
+      exit: living((exit) => {
+        gone = true;
+        if (current === agent) {
+          current = undefined;
+          getting = undefined;
+        }
+        crashed(exit);
+        events.exit(exit);
+      }),
+    });
+    if (gone) throw new AtomicError('AgentStartFailed', lastWords);
+    current = agent;
+    await parts.greeted(agent, spec.resume);
+    return agent;
+  };
+
+  const life: AgentLife = {
+    get current() {
+      return current;
+    },
+    async ready() {
+      await stopping;
+      if (!getting) {
+        const attempt = started();
+        getting = attempt;
+        // A failed start is not kept: the next need tries again.
+        attempt.catch(() => {
+          if (getting === attempt) getting = undefined;
+        });
+      }
+      return getting;
+    },
+    async restart() {
+      crashes = [];
+      await life.stop();
+      await life.ready();
+    },
+    async stop() {
+      if (stopping) return stopping;
+      // One that is just starting is waited for, as it would live on otherwise.
+      if (getting && !current) await getting.catch(() => {});
+      const agent = current;
+      if (!agent) return;
+      stopping = agent.stop().finally(() => {
+        stopping = undefined;
+      });
+      return stopping;
+    },
+  };
+  return life;
+}

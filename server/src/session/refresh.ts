@@ -1,0 +1,107 @@
+// What is read from the agent again, because no event tells it. Guarantees: at most one reading at a time, and one more
+// after it when it was asked for meanwhile; only differences become facts; a session that was replaced by whomever is
+// noticed by its id. Must not know: which command made it necessary (conduct.ts).
+import type { Fact } from '../protocol/facts.ts';
+import type { AgentState, Message } from '../protocol/records.ts';
+import { messageTail, type Snapshot } from '../protocol/snapshot.ts';
+import type { Agent } from './ports.ts';
+
+/** Fields that the fold knows better than a reading that may be late. */
+const momentary = new Set(['isStreaming', 'isCompacting', 'compactionReason', 'pendingMessageCount']);
+
+export interface Refresh {
+  /** Reads the state; when the session is another one, everything. Never rejects. */
+  state(agent: Agent, reason?: string): Promise<void>;
+  /** Reads everything. `before` is the snapshot from when the replacing call was sent. Never rejects. */
+  everything(agent: Agent, reason: string, before?: Snapshot): Promise<void>;
+}
+
+export function createRefresh(append: (fact: Fact) => void, snapshot: () => Snapshot): Refresh {
+  let reading: Promise<void> | undefined;
+  let again: Promise<void> | undefined;
+
+  const call = async (agent: Agent, type: string): Promise<Record<string, unknown> | undefined> => {
+    try {
+      const response = await agent.call({ type });
+      return response.success ? ((response.data ?? {}) as Record<string, unknown>) : undefined;
+    } catch {
+      // The agent's end is told by its own fact.
+      return undefined;
+    }
+  };
+
+  const everything = async (agent: Agent, reason: string, before = snapshot()) => {
+    const data = await call(agent, 'get_state');
+    if (!data) return;
+    const listed = await call(agent, 'get_messages');
+    const { messages, olderMessages } = newest((listed?.messages ?? []) as Message[]);
+    const state = lasting(data as AgentState);
+    const now = snapshot();
+    const same = state.sessionId !== undefined && state.sessionId === before.state.sessionId;
+    append({
+      type: 'session_replaced',
+      state,
+      messages,
+      olderMessages,
+      reason,
+      statuses: same ? now.statuses : added(before.statuses, now.statuses),
+      widgets: same ? now.widgets : added(before.widgets, now.widgets),
+    });
+  };
+
+  const readState = async (agent: Agent, reason: string) => {
+    const before = snapshot();
+    const data = await call(agent, 'get_state');
+    if (!data) return;
+    const known = before.state.sessionId;
+    if (known !== undefined && data.sessionId !== undefined && data.sessionId !== known)
+      return everything(agent, reason, before);
+    const state = difference(snapshot().state, lasting(data as AgentState));
+    if (Object.keys(state).length > 0) append({ type: 'state_changed', state });
+  };
+
+  return {
+    everything: (agent, reason, before) => everything(agent, reason, before),
+    state(agent, reason = 'the agent changed the session') {
+      if (!reading) {
+        reading = readState(agent, reason).finally(() => {
+          reading = undefined;
+        });
+        return reading;
+      }
+      again ??= reading.then(() => {
+        again = undefined;
+        return this.state(agent, reason);
+      });
+      return again;
+    },
+  };
+}
+
+const lasting = (state: AgentState): AgentState =>
+  Object.fromEntries(Object.entries(state).filter(([key]) => !momentary.has(key)));
+
+/** What differs in `next`; a key that is gone comes as null. */
+function difference(known: AgentState, next: AgentState): AgentState {
+  const changed: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(next))
+    if (JSON.stringify(known[key]) !== JSON.stringify(value)) changed[key] = value;
+  for (const key of Object.keys(known)) if (!(key in next)) changed[key] = null;
+  return changed as AgentState;
+}
+
+/** The newest messages within the bounds of a snapshot. */
+export function newest(all: readonly Message[]): { messages: Message[]; olderMessages: number } {
+  let units = 0;
+  let start = all.length;
+  while (start > 0 && all.length - start < messageTail.count) {
+    units += JSON.stringify(all[start - 1]).length;
+    if (units > messageTail.units && start < all.length) break;
+    start -= 1;
+  }
+  return { messages: all.slice(start), olderMessages: start };
+}
+
+/** Entries that came or changed since. */
+const added = <T>(before: Record<string, T>, now: Record<string, T>): Record<string, T> =>
+  Object.fromEntries(Object.entries(now).filter(([key, value]) => before[key] !== value));

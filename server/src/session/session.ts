@@ -1,0 +1,197 @@
+// A session: one journal of facts, its fold, and whoever may change it. Guarantees: every fact goes through `append`, is
+// folded before it is told, and bears the hub's time unless it is a stream's; every accepted intent is settled exactly
+// once; without anybody asking, no agent runs. Must not know: peers, sockets, files, dialects.
+import { checkedParams } from '../protocol/arguments.ts';
+import { type CommandRow, commandRow } from '../protocol/commands.ts';
+import { AtomicError } from '../protocol/errors.ts';
+import { type Fact, type Origin, streamFacts } from '../protocol/facts.ts';
+import type { AgentChoice, StartOptions } from '../protocol/hub.ts';
+import type { Snapshot } from '../protocol/snapshot.ts';
+import { type AgentLife, createAgentLife } from './agent-life.ts';
+import { createConduct } from './conduct.ts';
+import { createDialogs } from './dialogs.ts';
+import { touchedFile } from './files.ts';
+import { emptySnapshot, folded } from './fold.ts';
+import { createIntents } from './intents.ts';
+import { createJournal, type Journal } from './journal.ts';
+import { createLanes } from './lanes.ts';
+import type { AgentExit, AgentSpec, Clock, Log, StartAgent } from './ports.ts';
+import { createRefresh } from './refresh.ts';
+
+/** What a later attach may change for the next start of the agent. */
+export interface SessionUpdate {
+  choice?: AgentChoice;
+  start?: StartOptions;
+  whileBusy?: 'steer' | 'followUp';
+  env?: Record<string, string>;
+}
+
+export interface Session {
+  readonly journal: Journal;
+  /** The fold up to `journal.last`. */
+  snapshot(): Snapshot;
+  /** Accepts an intent; the same id twice is the same intent. Throws AtomicError. */
+  intent(intent: { id: string; command: string; params: Record<string, unknown>; origin?: Origin }): {
+    intent: string;
+  };
+  /** The data of a reading command; `signal` ends the waiting. Rejects with AtomicError. */
+  read(command: string, params: Record<string, unknown>, signal?: AbortSignal): Promise<unknown>;
+  /** A run, a shell command, or an intent that is not settled. */
+  readonly busy: boolean;
+  /** How many questions are open. */
+  readonly dialogs: number;
+  update(how: SessionUpdate): void;
+  /** Ends the agent. */
+  stop(): Promise<void>;
+}
+
+export interface SessionParts {
+  startAgent: StartAgent;
+  clock: Clock;
+  log: Log;
+  spec: AgentSpec;
+  whileBusy?: 'steer' | 'followUp';
+  epoch: string;
+}
+
+export type CreateSession = (parts: SessionParts) => Session;
+
+/** A session whose agent is started when it is first needed. */
+export const createSession: CreateSession = (parts) => {
+  const { clock, log } = parts;
+  const journal = createJournal(parts.epoch);
+  let snapshot = emptySnapshot();
+  let spec = parts.spec;
+  let whileBusy = parts.whileBusy ?? 'steer';
+
+  const append = (fact: Fact) => {
+    const stamped = streamFacts.has(fact.type) ? fact : { ...fact, at: clock.now() };
+    snapshot = folded(snapshot, stamped);
+    journal.append(stamped);
+  };
+  const now = () => snapshot;
+  const lanes = createLanes(clock);
+  const dialogs = createDialogs(clock, append);
+  const refresh = createRefresh(append, now);
+  /** Prompts wait for the end of a compaction: some agents refuse them meanwhile. */
+  let release: (() => void) | undefined;
+
+  const exited = (exit: AgentExit) => {
+    dialogs.withdraw(() => true);
+    const texts = [...snapshot.queue.steering, ...snapshot.queue.followUp];
+    if (texts.length > 0) {
+      append({ type: 'queue_update', steering: [], followUp: [] });
+      append({ type: 'queue_returned', texts });
+    }
+    append({ type: 'agent_exited', ...exit });
+    release?.();
+    conduct.forget();
+  };
+
+  const life: AgentLife = createAgentLife({
+    startAgent: parts.startAgent,
+    clock,
+    spec: () => {
+      const resume = snapshot.state.sessionFile ?? spec.resume;
+      return { ...spec, ...(resume !== undefined && { resume }) };
+    },
+    events: {
+      fact(fact) {
+        const touched = touchedFile(snapshot, fact);
+        append(fact);
+        if (touched) append(touched);
+        if (fact.type === 'compaction_start') release ??= lanes.hold();
+        if (fact.type === 'compaction_end' || fact.type === 'agent_settled') {
+          release?.();
+          release = undefined;
+        }
+        if (fact.type === 'agent_settled' && life.current) void refresh.state(life.current);
+      },
+      dialog: (dialog) => dialogs.open(dialog, snapshot.run?.origin),
+      dialogWithdrawn: (id) => dialogs.withdraw((dialog) => dialog.id === id),
+      exit: exited,
+    },
+    async greeted(agent, resumed) {
+      append({
+        type: 'agent_started',
+        agent: agent.identity,
+        ...(agent.pid !== undefined && { pid: agent.pid }),
+        ...(resumed !== undefined && { resumed }),
+      });
+      // Whatever the agent continues with, it is read from it and not remembered.
+      await refresh.everything(agent, resumed === undefined ? 'start' : 'resumed');
+    },
+  });
+
+  const conduct = createConduct({
+    append,
+    snapshot: now,
+    whileBusy: () => whileBusy,
+    life,
+    lanes,
+    dialogs,
+    refresh,
+  });
+  const intents = createIntents({ append, log, conduct: conduct.conduct });
+
+  return {
+    journal,
+    snapshot: now,
+    intent: ({ id, command, params, origin }) => {
+      if (intents.known(id)) return { intent: id };
+      const row = rowOf(command);
+      intents.accept(id, row, checkedParams(row, params), origin);
+      return { intent: id };
+    },
+    async read(command, params, signal) {
+      const row = rowOf(command);
+      if (row.kind !== 'read')
+        throw new AtomicError('BadArguments', `${row.id} does work: send it as an intent.`, { command });
+      const reading = conduct.conduct({ id: '', row, params: checkedParams(row, params) });
+      const response = await (signal ? Promise.race([reading, aborted(signal)]) : reading);
+      if (!response.success)
+        throw new AtomicError('AgentRefused', response.error ?? `The agent refused ${row.name}.`, {
+          command,
+        });
+      return response.data ?? {};
+    },
+    get busy() {
+      return (
+        snapshot.run !== null ||
+        snapshot.compaction !== null ||
+        Object.keys(snapshot.bash).length > 0 ||
+        intents.pending > 0
+      );
+    },
+    get dialogs() {
+      return dialogs.list.length;
+    },
+    update(how) {
+      whileBusy = how.whileBusy ?? whileBusy;
+      spec = {
+        ...spec,
+        ...(how.choice && { choice: how.choice }),
+        ...(how.start && { start: how.start }),
+        ...(how.env && { env: how.env }),
+      };
+    },
+    stop: () => life.stop(),
+  };
+};
+
+function rowOf(command: string): CommandRow {
+  const row = commandRow(command);
+  if (!row || row.kind === 'local')
+    throw new AtomicError(
+      'UnknownCommand',
+      `The hub knows no command "${command}"; atomic.rpc sends what is newer.`,
+    );
+  return row;
+}
+
+const aborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const end = () => reject(new AtomicError('TimedOut', 'Nobody waits for this answer any more.'));
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+  });
