@@ -154,6 +154,27 @@ it('streams a shell command under its intent', async () => {
   expect(session.snapshot().bash).toEqual({});
 });
 
+it('lists earlier sessions by their files where the agent cannot, and opens none that is not there', async () => {
+  const session = await withPi(['First', 'Second']);
+  await session.ran('one');
+  const { sessionFile } = session.snapshot().state;
+  await session.did('set_session_name', { name: 'the first' });
+  await session.did('new_session');
+  await session.ran('two');
+  const { sessions } = (await session.read('list_sessions', {})) as { sessions: object[] };
+  expect(sessions).toHaveLength(2);
+  expect(sessions).toContainEqual(
+    expect.objectContaining({ path: sessionFile, firstMessage: 'one', name: 'the first' }),
+  );
+  expect(await session.did('switch_session', { sessionPath: '/nowhere/a.jsonl' })).toMatchObject({
+    outcome: 'refused',
+    error: expect.stringContaining('/nowhere/a.jsonl'),
+  });
+  expect((await session.did('switch_session', { sessionPath: sessionFile })).outcome).toBe('done');
+  expect(session.snapshot().state.sessionName).toBe('the first');
+  expect(session.snapshot().messages.at(-1)).toMatchObject({ content: [{ text: 'First' }] });
+});
+
 it('starts a new session, and follows model and name', async () => {
   const session = await withPi(['First']);
   await session.ran('one');

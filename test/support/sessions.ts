@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createStartAgent } from '../../server/src/agent/index.ts';
+import { sessionFiles } from '../../server/src/agent/session-files.ts';
 import { systemClock } from '../../server/src/hub/clock.ts';
 import type { Fact, FactType } from '../../server/src/protocol/facts.ts';
 import type { AgentChoice } from '../../server/src/protocol/hub.ts';
@@ -45,6 +46,7 @@ export function testSession(choice: AgentChoice, start?: Record<string, unknown>
     clock: systemClock,
     log,
     epoch: randomUUID(),
+    files: sessionFiles,
     spec: { workspace, choice, env, ...(start && { start }) },
   });
   const { journal } = session;

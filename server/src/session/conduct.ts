@@ -13,6 +13,7 @@ import type { Lanes } from './lanes.ts';
 import type { Agent } from './ports.ts';
 import type { Refresh } from './refresh.ts';
 import { stopEverything } from './stop.ts';
+import type { Stored } from './stored.ts';
 import { slashWord, typedCommand } from './typed.ts';
 
 /** The rooms of a session, as its commands need them. */
@@ -24,6 +25,7 @@ export interface Core {
   lanes: Lanes;
   dialogs: Dialogs;
   refresh: Refresh;
+  stored: Stored;
 }
 
 export interface Request {
@@ -160,7 +162,12 @@ export function createConduct(core: Core) {
 
   async function conduct(request: Request): Promise<ResponseRecord> {
     const { id, row, params } = request;
-    if (row.rpc && snapshot().agent.unavailable.includes(row.name)) throw unavailable(row.name);
+    const missing = row.rpc && snapshot().agent.unavailable.includes(row.name);
+    if (row.name === 'list_sessions')
+      return core.stored.sessions(missing ? undefined : () => free(row, { type: row.name }));
+    if (missing) throw unavailable(row.name);
+    if (row.name === 'switch_session') await core.stored.checked(params.sessionPath);
+    if (row.name === 'import_session') await core.stored.checked(params.inputPath);
     switch (row.name) {
       case 'prompt':
       case 'steer':

@@ -77,3 +77,21 @@ export interface Agent {
  * `AgentNotFound` when there is no such program.
  */
 export type StartAgent = (spec: AgentSpec, events: AgentEvents) => Promise<Agent>;
+
+/** An earlier session of a folder, as far as its file says. */
+export interface SessionListing {
+  path: string;
+  id?: string;
+  cwd?: string;
+  name?: string;
+  /** ISO 8601. */
+  modified: string;
+  firstMessage?: string;
+}
+
+/** The agent's session files, for agents that cannot list them themselves. */
+export interface SessionFiles {
+  /** Newest first; a relative path is taken from the workspace. Empty when the folder is not there. */
+  list(folder: string): Promise<SessionListing[]>;
+  exists(workspace: string, path: string): Promise<boolean>;
+}

@@ -15,8 +15,9 @@ import { emptySnapshot, folded } from './fold.ts';
 import { createIntents } from './intents.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { createLanes } from './lanes.ts';
-import type { AgentExit, AgentSpec, Clock, Log, StartAgent } from './ports.ts';
+import type { AgentExit, AgentSpec, Clock, Log, SessionFiles, StartAgent } from './ports.ts';
 import { createRefresh } from './refresh.ts';
+import { createStored } from './stored.ts';
 
 /** What a later attach may change for the next start of the agent. */
 export interface SessionUpdate {
@@ -52,6 +53,8 @@ export interface SessionParts {
   spec: AgentSpec;
   whileBusy?: 'steer' | 'followUp';
   epoch: string;
+  /** Absent: sessions can only be listed by agents that list them themselves. */
+  files?: SessionFiles;
 }
 
 export type CreateSession = (parts: SessionParts) => Session;
@@ -131,6 +134,7 @@ export const createSession: CreateSession = (parts) => {
     lanes,
     dialogs,
     refresh,
+    stored: createStored(parts.files, spec.workspace, now),
   });
   const intents = createIntents({ append, log, conduct: conduct.conduct });
 
