@@ -130,3 +130,33 @@ it('settles a second stop while the first has no effect, with an offer', async (
   expect((await session.did('restart_agent')).outcome).toBe('done');
   expect(session.snapshot().run).toBeNull();
 });
+
+it('offers to choose a model when the agent could not take the saved one', async () => {
+  const { session } = withScript({
+    state: {
+      modelFallbackMessage: 'Provider "x" is not supported',
+      modelFallbackReason: 'configured-provider-unsupported',
+    },
+  });
+  await session.read('get_session_stats', {});
+  const notices = session.facts().filter((fact) => fact.type === 'notice');
+  expect(notices).toMatchObject([
+    { message: 'Provider "x" is not supported. Choose a model with atomic.setModel.' },
+  ]);
+});
+
+it('sends what is newer than the table as it is, and keeps secrets out of the facts', async () => {
+  const { session } = withScript({
+    on: { brand_new: [{ accept: { yes: 1 } }], save_provider_credential: [{ accept: { provider: 'p' } }] },
+  });
+  expect(await session.did('rpc', { command: { type: 'brand_new' } })).toMatchObject({
+    outcome: 'done',
+    data: { yes: 1 },
+  });
+  const saved = await session.did('save_provider_credential', {
+    provider: 'p',
+    credential: { type: 'api_key', key: 'hush-hush' },
+  });
+  expect(saved.outcome).toBe('done');
+  expect(JSON.stringify(session.facts())).not.toContain('hush-hush');
+});

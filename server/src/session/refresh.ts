@@ -30,6 +30,17 @@ export function createRefresh(append: (fact: Fact) => void, snapshot: () => Snap
     }
   };
 
+  /** The agent could not take the model that its settings or the session name. */
+  const fallbackTold = (before: AgentState, state: AgentState) => {
+    const message = state.modelFallbackMessage;
+    if (typeof message === 'string' && message !== '' && message !== before.modelFallbackMessage)
+      append({
+        type: 'notice',
+        level: 'warning',
+        message: `${message.trim().replace(/[.!?]*$/, '.')} Choose a model with atomic.setModel.`,
+      });
+  };
+
   const everything = async (agent: Agent, reason: string, before = snapshot()) => {
     const data = await call(agent, 'get_state');
     if (!data) return;
@@ -47,6 +58,7 @@ export function createRefresh(append: (fact: Fact) => void, snapshot: () => Snap
       statuses: same ? now.statuses : added(before.statuses, now.statuses),
       widgets: same ? now.widgets : added(before.widgets, now.widgets),
     });
+    fallbackTold(now.state, state);
   };
 
   const readState = async (agent: Agent, reason: string) => {
@@ -56,8 +68,10 @@ export function createRefresh(append: (fact: Fact) => void, snapshot: () => Snap
     const known = before.state.sessionId;
     if (known !== undefined && data.sessionId !== undefined && data.sessionId !== known)
       return everything(agent, reason, before);
-    const state = difference(snapshot().state, lasting(data as AgentState));
+    const now = snapshot().state;
+    const state = difference(now, lasting(data as AgentState));
     if (Object.keys(state).length > 0) append({ type: 'state_changed', state });
+    fallbackTold(now, state);
   };
 
   return {
