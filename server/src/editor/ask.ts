@@ -1,0 +1,197 @@
+// Questions to the person. Guarantees: one at a time; each can be answered by commands, whatever the editor can show; a
+// dismissal is no answer and leaves the question open; what was settled elsewhere is closed here; nothing is guessed.
+// Must not know: commands, how an answer travels.
+
+import { editorMethods } from '../protocol/editor.ts';
+import type { Dialog, DialogAnswer } from '../protocol/facts.ts';
+import type { Snapshot } from '../protocol/snapshot.ts';
+import { fittingAnswer } from '../session/dialogs.ts';
+import type { Clock, Log } from '../session/ports.ts';
+import type { Client } from './client.ts';
+import { announcement, choicesOf, chosen, given, questionLine } from './question.ts';
+
+export interface Ask {
+  /** The questions that are open at the agent now. */
+  update(snapshot: Snapshot): void;
+  /** Asks for one of the labels; undefined when the person refuses. */
+  choose(title: string, labels: readonly string[]): Promise<number | undefined>;
+  /** Asks for text; undefined when the person refuses. */
+  text(title: string, placeholder?: string): Promise<string | undefined>;
+  /**
+   * Where an answer goes that names a question, or none: 'done' when the question was ours and is settled now, otherwise
+   * the agent's question. Throws `BadArguments` when the answer does not fit a question of ours.
+   */
+  route(dialog: string | undefined, answer: DialogAnswer): 'done' | { dialog?: string };
+  /** The agent's questions are out of sight. */
+  withdraw(): void;
+}
+
+export interface AskParts {
+  client: Client;
+  clock: Clock;
+  log: Log;
+  /** The client shows questions itself. */
+  rich(): boolean;
+  session(): string;
+  isUs(origin: { id: string } | undefined): boolean;
+  /** Answers a question of the agent. */
+  answer(dialog: string, answer: DialogAnswer): Promise<void>;
+}
+
+interface Question {
+  dialog: Dialog;
+  /** Ours: called once, with undefined for a refusal. */
+  settle?: (answer: DialogAnswer | undefined) => void;
+  state: 'waiting' | 'shown' | 'postponed' | 'answered';
+  seen: boolean;
+  over: AbortController;
+}
+
+/** Milliseconds without an answer after which the other ways to answer are told, and the next question may come. */
+export const patience = 60_000;
+
+export function createAsk(parts: AskParts): Ask {
+  const { client, clock, log } = parts;
+  let questions: Question[] = [];
+  let count = 0;
+  /** The editor said that it does not know message requests. */
+  let unanswered = false;
+
+  const isOpen = (question: Question) => questions.includes(question);
+  const announce = ({ dialog }: Question) => client.message('info', announcement(dialog), true);
+  const postpone = (question: Question) => {
+    if (!isOpen(question) || question.state !== 'shown') return;
+    question.state = 'postponed';
+    if (!parts.rich()) announce(question);
+    next();
+  };
+  const deliver = (question: Question, answer: DialogAnswer) => {
+    if (!isOpen(question) || question.state === 'answered') return;
+    question.state = 'answered';
+    if (question.settle) {
+      remove(question);
+      question.settle(answer.cancelled ? undefined : answer);
+    } else
+      parts.answer(question.dialog.id, answer).catch((error: unknown) => {
+        client.message('error', error instanceof Error ? error.message : String(error));
+        if (isOpen(question)) question.state = 'postponed';
+      });
+    next();
+  };
+  const remove = (question: Question) => {
+    questions = questions.filter((it) => it !== question);
+    question.over.abort();
+  };
+
+  const asked = async (
+    question: Question,
+    method: string,
+    params: object,
+    read: (result: unknown) => DialogAnswer | undefined,
+  ) => {
+    const cancelTimer = clock.after(patience, () => postpone(question));
+    try {
+      const result = await client.request(method, params, { signal: question.over.signal });
+      const answer = read(result);
+      if (answer) deliver(question, answer);
+      else postpone(question);
+    } catch (error) {
+      if (!isOpen(question)) return;
+      log.info({ error: String(error), method }, 'the editor did not show a question');
+      if ((error as { code?: unknown }).code === -32601) unanswered = true;
+      // It stays the current one: the next would not be shown either.
+      if (question.state === 'shown') announce(question);
+    } finally {
+      cancelTimer();
+    }
+  };
+  const show = (question: Question) => {
+    const { dialog } = question;
+    question.state = 'shown';
+    question.seen = true;
+    if (parts.rich()) {
+      void asked(question, editorMethods.dialog, { session: parts.session(), dialog }, given);
+      return;
+    }
+    const choices = choicesOf(dialog);
+    if (choices.length === 0 || unanswered || !client.traits.answersMessages) return announce(question);
+    const offered =
+      dialog.method === 'confirm' && client.traits.preselectsFirst ? choices.toReversed() : choices;
+    void asked(
+      question,
+      'window/showMessageRequest',
+      { type: 3, message: questionLine(dialog), actions: offered.map(({ title }) => ({ title })) },
+      (result) => chosen(choices, result),
+    );
+  };
+  function next(): void {
+    client.whenFree(() => {
+      if (questions.some(({ state }) => state === 'shown')) return;
+      const first = questions.find(({ state }) => state === 'waiting');
+      if (first) show(first);
+    });
+  }
+  const add = (dialog: Dialog, settle?: Question['settle']) => {
+    questions.push({
+      dialog,
+      state: 'waiting',
+      seen: false,
+      over: new AbortController(),
+      ...(settle && { settle }),
+    });
+  };
+  const closed = (question: Question, { settledDialogs }: Snapshot) => {
+    const mine = question.state === 'answered';
+    remove(question);
+    const settled = settledDialogs.findLast(({ id }) => id === question.dialog.id);
+    if (!question.seen || mine || parts.rich() || !settled || parts.isUs(settled.by)) return;
+    const what = questionLine(question.dialog);
+    if (settled.outcome === 'expired')
+      client.message('warning', `The agent went on without an answer, because its time was up: ${what}`);
+    else if (settled.outcome === 'withdrawn') client.message('info', `No longer asked: ${what}`);
+    else client.message('info', `Answered in ${settled.by?.name ?? 'another editor'}: ${what}`);
+  };
+  const local = (dialog: Omit<Dialog, 'id' | 'openedAt'>): Promise<DialogAnswer | undefined> =>
+    new Promise((resolve) => {
+      count += 1;
+      add({ ...dialog, id: `local-${count}`, openedAt: clock.now() }, resolve);
+      next();
+    });
+
+  return {
+    update(snapshot) {
+      const { dialogs } = snapshot;
+      for (const question of questions)
+        if (!question.settle && !dialogs.some(({ id }) => id === question.dialog.id))
+          closed(question, snapshot);
+      for (const dialog of dialogs)
+        if (!questions.some((it) => it.dialog.id === dialog.id && it.dialog.openedAt === dialog.openedAt)) {
+          const older = questions.find((it) => it.dialog.id === dialog.id);
+          if (older) remove(older);
+          add(dialog);
+        }
+      next();
+    },
+    async choose(title, labels) {
+      return (await local({ method: 'select', title, options: [...labels] }))?.index;
+    },
+    async text(title, placeholder) {
+      return (await local({ method: 'input', title, ...(placeholder !== undefined && { placeholder }) }))
+        ?.value;
+    },
+    route(id, answer) {
+      const open = questions.filter(({ state }) => state !== 'answered');
+      const question =
+        id === undefined
+          ? (open.find(({ state }) => state === 'shown') ?? open[0])
+          : questions.find(({ dialog }) => dialog.id === id);
+      if (!question) return id === undefined ? {} : { dialog: id };
+      if (!question.settle) return { dialog: question.dialog.id };
+      deliver(question, fittingAnswer(question.dialog, answer));
+      return 'done';
+    },
+    withdraw() {
+      for (const question of questions) if (!question.settle) remove(question);
+    },
+  };
+}

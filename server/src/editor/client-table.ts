@@ -1,0 +1,69 @@
+// What editors are like. Guarantees: this is the only file in which an editor's name stands; an unknown editor is judged by
+// what it declares. Must not know: sessions, the hub.
+import type { InitializeParams } from 'vscode-languageserver';
+import type { Settings } from '../protocol/editor.ts';
+
+/** What we need to know of an editor beyond its capabilities. */
+export interface Traits {
+  /** What a person calls it. */
+  name: string;
+  /** Whether `window/showMessageRequest` comes back with the choice. */
+  answersMessages: boolean;
+  /** The first choice is preselected, so that the safe one has to stand first. */
+  preselectsFirst: boolean;
+  /** Lower levels of `window/showMessage` are not shown: 2 is a warning, 3 an info. */
+  leastShown: 2 | 3;
+  /** `window/workDoneProgress/create` and `$/progress` are understood. */
+  progress: boolean;
+  /** Reports of progress a second. */
+  reportsPerSecond: number;
+  /** The end of progress may be lost and is to be said again. */
+  repeatsEnd: boolean;
+  /** Upper bound of `atomic/events` a second. */
+  flushesPerSecond: number;
+  /** Milliseconds that a reading command may hold its answer back. */
+  patience: number;
+}
+
+type Row = Partial<Omit<Traits, 'name'>> & { name: string };
+
+/** Milliseconds; the least patient editors give up after ten seconds. */
+const patience = 8000;
+
+/** By `clientInfo.name` in lower case; measured, see the project's notes on editors. */
+const table: Record<string, Row> = {
+  neovim: { name: 'Neovim', answersMessages: true, patience: 30_000 },
+  helix: { name: 'Helix', answersMessages: false, preselectsFirst: true, repeatsEnd: true },
+  eglot: { name: 'Emacs', answersMessages: true, preselectsFirst: true, flushesPerSecond: 30 },
+  emacs: { name: 'Emacs', answersMessages: true, preselectsFirst: true, flushesPerSecond: 30 },
+  'kakoune-lsp': { name: 'Kakoune', answersMessages: true, reportsPerSecond: 1 },
+  // Only the first of several choices comes back.
+  'vim-lsp': { name: 'Vim', answersMessages: false, leastShown: 2 },
+  vim: { name: 'Vim', answersMessages: true },
+  'coc.nvim': { name: 'Vim', answersMessages: true },
+  'sublime text lsp': { name: 'Sublime Text', answersMessages: true },
+  zed: { name: 'Zed', answersMessages: true },
+  'visual studio code': { name: 'VS Code', answersMessages: true, patience: 30_000 },
+  // Declares message requests and does not answer them.
+  lapce: { name: 'Lapce', answersMessages: false },
+};
+
+/** The traits of the editor that sent these parameters of `initialize` (LSP: `clientInfo`, `capabilities`). */
+export function traitsOf(params: InitializeParams, client: Settings['client']): Traits {
+  const said = params.clientInfo?.name;
+  const row = table[(said ?? '').toLowerCase()] ?? table[(client?.name ?? '').toLowerCase()];
+  const { window } = params.capabilities;
+  return {
+    answersMessages: window?.showMessage !== undefined,
+    preselectsFirst: false,
+    leastShown: 3,
+    progress: window?.workDoneProgress === true,
+    reportsPerSecond: 4,
+    repeatsEnd: false,
+    patience,
+    ...row,
+    ...(said?.toLowerCase() === 'helix' && { answersMessages: window?.showMessage !== undefined }),
+    name: row?.name ?? said ?? client?.name ?? 'an editor',
+    flushesPerSecond: client?.flushesPerSecond ?? row?.flushesPerSecond ?? 60,
+  };
+}

@@ -1,0 +1,146 @@
+// What we say to the editor. Guarantees: every request has a timer or somebody who waits on purpose; none is sent while an
+// answer to the editor is held back; messages are one line and none crowds out another. Must not know: sessions.
+import { CancellationTokenSource, type MessageConnection } from 'vscode-jsonrpc/node';
+import { AtomicError } from '../protocol/errors.ts';
+import type { Clock, Log } from '../session/ports.ts';
+import type { Traits } from './client-table.ts';
+
+export type Level = 'error' | 'warning' | 'info';
+
+export interface RequestHow {
+  /** Milliseconds; absent: the caller waits on purpose. */
+  limit?: number;
+  /** Sends `$/cancelRequest`; the answer is still waited for. */
+  signal?: AbortSignal;
+}
+
+export interface Client {
+  readonly traits: Traits;
+  request(method: string, params: object, how: RequestHow): Promise<unknown>;
+  notify(method: string, params: object): void;
+  /** `window/showMessage`, in its turn; what is urgent (an error, a question) at once. */
+  message(level: Level, text: string, urgent?: boolean): void;
+  /** `window/logMessage`. */
+  record(text: string): void;
+  /** Holds back requests to the editor until the returned function is called: an answer to it is due. */
+  hold(): () => void;
+  /** Runs when no answer is held back. */
+  whenFree(run: () => void): void;
+  end(): void;
+}
+
+const types = { error: 1, warning: 2, info: 3 } as const;
+/** Milliseconds between messages that are not errors. */
+const gap = 2000;
+/** Messages that may wait; more go to the log only. */
+const waitingLimit = 10;
+const longest = 400;
+
+export function createClient(parts: {
+  connection: MessageConnection;
+  clock: Clock;
+  log: Log;
+  traits: () => Traits;
+}): Client {
+  const { connection, clock, log } = parts;
+  const waitingForFree: (() => void)[] = [];
+  const messages: { level: Level; text: string }[] = [];
+  let held = 0;
+  let quietUntil = 0;
+  let cancelNext: (() => void) | undefined;
+  let ended = false;
+
+  const notify = (method: string, params: object) => {
+    if (ended) return;
+    connection.sendNotification(method, params).catch((error: unknown) => {
+      log.debug({ error: String(error), method }, 'a notification was not sent');
+    });
+  };
+  const say = (level: Level, text: string) => {
+    quietUntil = clock.now() + gap;
+    const type = Math.min(types[level], parts.traits().leastShown);
+    notify('window/showMessage', { type, message: oneLine(text) });
+  };
+  const next = () => {
+    cancelNext = undefined;
+    const message = messages.shift();
+    if (message) say(message.level, message.text);
+    plan();
+  };
+  const plan = () => {
+    if (ended || cancelNext || messages.length === 0) return;
+    cancelNext = clock.after(Math.max(0, quietUntil - clock.now()), next);
+  };
+  const whenFree = (run: () => void) => {
+    if (held === 0) run();
+    else waitingForFree.push(run);
+  };
+
+  return {
+    get traits() {
+      return parts.traits();
+    },
+    request: (method, params, { limit, signal }) =>
+      new Promise((resolve, reject) => {
+        whenFree(() => {
+          if (ended || signal?.aborted) return reject(gone(method));
+          const source = new CancellationTokenSource();
+          const cancelTimer =
+            limit === undefined
+              ? () => {}
+              : clock.after(limit, () => {
+                  source.cancel();
+                  reject(
+                    new AtomicError(
+                      'TimedOut',
+                      `The editor did not answer ${method} within ${limit / 1000} s: go on without it.`,
+                    ),
+                  );
+                });
+          const abort = () => source.cancel();
+          signal?.addEventListener('abort', abort, { once: true });
+          connection
+            .sendRequest(method, params, source.token)
+            .then(resolve, reject)
+            .finally(() => {
+              cancelTimer();
+              signal?.removeEventListener('abort', abort);
+            });
+        });
+      }),
+    notify,
+    message(level, text, urgent = level === 'error') {
+      if (urgent || (messages.length === 0 && clock.now() >= quietUntil)) return say(level, text);
+      if (messages.length >= waitingLimit) notify('window/logMessage', { type: types[level], message: text });
+      else messages.push({ level, text });
+      plan();
+    },
+    record: (text) => notify('window/logMessage', { type: 3, message: oneLine(text) }),
+    hold() {
+      held += 1;
+      let released = false;
+      return () => {
+        if (released) return;
+        released = true;
+        held -= 1;
+        if (held > 0) return;
+        for (const run of waitingForFree.splice(0)) run();
+      };
+    },
+    whenFree,
+    end() {
+      ended = true;
+      cancelNext?.();
+      for (const run of waitingForFree.splice(0)) run();
+    },
+  };
+}
+
+const gone = (method: string): AtomicError =>
+  new AtomicError('TimedOut', `${method} was not sent, because nobody waits for its answer any more.`);
+
+/** Text as one line of bearable length. */
+export function oneLine(text: string, limit = longest): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  return line.length > limit ? `${line.slice(0, limit - 1)}…` : line;
+}

@@ -1,0 +1,175 @@
+// `workspace/executeCommand` (LSP). Guarantees: every command of the table works here, with or without arguments; what does
+// work is answered at once, before anything is asked of the editor; an answer is held back no longer than the editor
+// bears. Must not know: how a command is carried out at the agent.
+import { checkedParams, givenParams } from '../protocol/arguments.ts';
+import { type Ask as AskFor, type CommandRow, commandRow, type Params } from '../protocol/commands.ts';
+import { AtomicError } from '../protocol/errors.ts';
+import type { Clock, Log } from '../session/ports.ts';
+import type { Ask } from './ask.ts';
+import type { Client } from './client.ts';
+import type { Link } from './link.ts';
+
+export interface Commands {
+  /** The answer to an executed command: `{intent}`, data, or `{asking}` when the person is asked first. */
+  execute(id: string, args: readonly unknown[] | undefined): Promise<unknown>;
+  /** Sends an intent of a rich client, under its own id; resolves when the hub has accepted it. */
+  intent(id: string, command: string, params: Params): Promise<{ intent: string }>;
+}
+
+export interface CommandParts {
+  link: Link;
+  ask: Ask;
+  client: Client;
+  clock: Clock;
+  log: Log;
+}
+
+/** Milliseconds that the hub has to say at once that an intent is wrong; then the editor gets its answer anyway. */
+const promptness = 80;
+
+export function createCommands({ link, ask, client, clock, log }: CommandParts): Commands {
+  const tell = (error: unknown) => {
+    log.info({ error }, 'a command failed');
+    client.message('error', error instanceof Error ? error.message : String(error));
+  };
+
+  const act = async (row: CommandRow, params: Params, id = link.newId()): Promise<{ intent: string }> => {
+    const { command, params: sent } = resolved(row, params);
+    if (command === 'answer') {
+      const { dialog, ...answer } = sent;
+      const target = ask.route(dialog, answer);
+      if (target === 'done') return { intent: id };
+      await link.intent(id, command, { ...answer, ...target });
+    } else await link.intent(id, command, sent);
+    return { intent: id };
+  };
+  /** As {@link act}, but answered after a moment, whatever the hub says later. */
+  const actAtOnce = async (row: CommandRow, params: Params): Promise<{ intent: string }> => {
+    const id = link.newId();
+    let answered = false;
+    const accepted = act(row, params, id);
+    accepted.catch((error: unknown) => answered && tell(error));
+    const result = await within(clock, promptness, accepted);
+    answered = true;
+    return result ?? { intent: id };
+  };
+  const read = async (row: CommandRow, params: Params): Promise<unknown> => {
+    const limit = client.traits.patience;
+    const data = await within(clock, limit, link.read(row.name, params));
+    if (data === undefined)
+      throw new AtomicError(
+        'TimedOut',
+        `${row.id} had no answer within ${limit / 1000} s, and the editor waits no longer: try again when the agent is ready.`,
+      );
+    return data;
+  };
+  const run = (row: CommandRow, params: Params): Promise<unknown> => {
+    if (row.name === 'rpc') {
+      const { type, id: _, ...rest } = params.command as Params;
+      const known = commandRow(type);
+      if (known?.rpc && known.kind === 'read' && known.params.safeParse(rest).success)
+        return read(known, checkedParams(known, rest));
+    }
+    return row.kind === 'read' ? read(row, params) : actAtOnce(row, params);
+  };
+
+  /** Asks the person for what a command needs; undefined when the person refuses. */
+  const askedFor = async (
+    row: CommandRow,
+    how: Exclude<AskFor, { with: 'compose' }>,
+  ): Promise<Params | undefined> => {
+    switch (how.with) {
+      case 'text': {
+        const text = await ask.text(how.title, how.placeholder);
+        return text === undefined ? undefined : (row.bare?.(text) ?? { [how.param]: text });
+      }
+      case 'choose': {
+        const index = await ask.choose(
+          how.title,
+          how.options.map(({ label }) => label),
+        );
+        return index === undefined ? undefined : how.options[index]?.params;
+      }
+      case 'pick': {
+        const data = (await link.read(how.from, {})) as Params;
+        const items: Params[] = Array.isArray(data?.[how.list]) ? data[how.list] : [];
+        if (items.length === 0) {
+          client.message('warning', how.empty, true);
+          return undefined;
+        }
+        const index = await ask.choose(how.title, items.map(how.label));
+        const item = index === undefined ? undefined : items[index];
+        return item === undefined ? undefined : how.take(item);
+      }
+    }
+  };
+  const askThenRun = async (row: CommandRow, how: Exclude<AskFor, { with: 'compose' }>) => {
+    const params = await askedFor(row, how);
+    if (params) await act(row, checkedParams(row, params));
+  };
+
+  return {
+    async execute(id, args) {
+      const row = rowOf(id);
+      const given = givenParams(row, args);
+      if (given === undefined && row.ask) {
+        if (row.ask.with === 'compose') throw noText(row);
+        const how = row.ask;
+        // After the answer: some editors lose a dialog when an answer comes.
+        setImmediate(() => void askThenRun(row, how).catch(tell));
+        return { asking: how.title };
+      }
+      return run(row, checkedParams(row, given ?? {}));
+    },
+    intent(id, command, params) {
+      const row = rowOf(command);
+      if (row.kind === 'read')
+        throw new AtomicError(
+          'BadArguments',
+          `${row.id} reads: send it with workspace/executeCommand, which answers with the data.`,
+          { command: row.id },
+        );
+      return act(row, checkedParams(row, params), id);
+    },
+  };
+}
+
+/** The command and parameters that a row stands for. Throws `EmptyPrompt`. */
+function resolved(row: CommandRow, params: Params): { command: string; params: Params } {
+  const { message, images } = params;
+  if (row.ask?.with === 'compose' && typeof message === 'string' && message.trim() === '' && !images?.length)
+    throw noText(row);
+  return row.alias
+    ? { command: row.alias.of, params: { ...params, ...row.alias.params } }
+    : { command: row.name, params };
+}
+
+function rowOf(id: string): CommandRow {
+  const row = commandRow(id);
+  if (!row)
+    throw new AtomicError(
+      'UnknownCommand',
+      `There is no command "${id}": atomic.rpc sends what is newer than this bridge.`,
+      { command: id },
+    );
+  if (row.kind === 'local')
+    throw new AtomicError('CommandUnavailable', `${row.id} is not there yet in this version.`, {
+      command: row.id,
+    });
+  return row;
+}
+
+const noText = (row: CommandRow): AtomicError =>
+  new AtomicError(
+    'EmptyPrompt',
+    `${row.id} needs text: give it as an argument, as one string or as ${JSON.stringify(row.example)}.`,
+    { command: row.id },
+  );
+
+/** The value, or undefined when it takes longer. */
+function within<T>(clock: Clock, milliseconds: number, promise: Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.after(milliseconds, () => resolve(undefined));
+    promise.then(resolve, reject).finally(cancel);
+  });
+}

@@ -1,0 +1,163 @@
+// Everything about one editor after `initialize`, put together. Guarantees: parts know each other only through here. Must not
+// know: LSP's lifecycle (server.ts).
+import type { InitializeParams } from 'vscode-languageserver';
+import { editorAttachParams, editorIntentParams, type Settings } from '../protocol/editor.ts';
+import { AtomicError } from '../protocol/errors.ts';
+import type { Clock, Log } from '../session/ports.ts';
+import { createAsk } from './ask.ts';
+import type { Client } from './client.ts';
+import { type Commands, createCommands } from './commands.ts';
+import { createEvents } from './events.ts';
+import { type Connect, createLink } from './link.ts';
+import { createNotices } from './notices.ts';
+import { createProgress } from './progress.ts';
+import { defaultSettings, settingsFrom } from './settings.ts';
+import type { Transport } from './transport.ts';
+import { workspaceFolder } from './workspace.ts';
+
+export interface Editor {
+  readonly execute: Commands['execute'];
+  /** `initialized`: follows the session in the background. */
+  begin(): void;
+  /** `atomic/attach` and `atomic/intent`. */
+  attach(params: unknown): Promise<unknown>;
+  intent(params: unknown): Promise<unknown>;
+  /** `workspace/didChangeConfiguration`. */
+  configure(given: unknown): void;
+  /** `window/workDoneProgress/cancel`: the person wants the run to stop. */
+  cancelProgress(token: unknown): void;
+  close(): void;
+}
+
+export interface EditorParts {
+  params: InitializeParams;
+  client: Client;
+  transport: Transport;
+  connect: Connect;
+  /** Settings that the command line gives; an editor's own come on top. */
+  settings?: Partial<Settings>;
+  /** Where an editor that names no folder is taken to work. */
+  folder: string;
+  clock: Clock;
+  log: Log;
+}
+
+export function createEditor(parts: EditorParts): Editor {
+  const { params, client, clock, log } = parts;
+  const first = settingsFrom(params.initializationOptions, { ...defaultSettings, ...parts.settings }, true);
+  let settings: Settings = { ...first.settings, ...(parts.settings?.hub === false && { hub: false }) };
+  let problems = first.problems;
+
+  const progress = createProgress(client, clock);
+  const link = createLink({
+    connect: parts.connect,
+    name: () => client.traits.name,
+    workspace: workspaceFolder(params) ?? parts.folder,
+    settings,
+    clock,
+    log,
+    events: {
+      change({ facts, snapshot }) {
+        events.flush();
+        notices.take(facts);
+        ask.update(snapshot);
+        progress.update(snapshot);
+      },
+      lost() {
+        progress.end();
+        ask.withdraw();
+        client.message('warning', 'The hub has ended; it is being started again.');
+      },
+      back: () => client.message('info', 'The hub is there again, and the session goes on.'),
+      givenUp: (error) => client.message('error', sentenceOf(error)),
+    },
+  });
+  const rich = {
+    events: () => settings.client?.events === true,
+    dialogs: () => settings.client?.dialogs === true,
+  };
+  const events = createEvents(client, parts.transport, clock);
+  const notices = createNotices({ client, sent: link.sent, isUs: link.isUs, rich: rich.events });
+  const ask = createAsk({
+    client,
+    clock,
+    log,
+    rich: rich.dialogs,
+    session: () => link.mirror?.session ?? '',
+    isUs: link.isUs,
+    answer: (dialog, answer) => link.intent(link.newId(), 'answer', { dialog, ...answer }),
+  });
+  const commands = createCommands({ link, ask, client, clock, log });
+  const told = () => {
+    for (const problem of problems) client.message('error', problem.message);
+    problems = [];
+  };
+
+  return {
+    execute: commands.execute,
+    begin() {
+      told();
+      // Nobody needs it yet, so nobody is told when it fails.
+      link.ready().catch((error: unknown) => log.warn({ error }, 'no session in the background'));
+    },
+    async attach(given) {
+      const { session, workspace, cursor } = checked('atomic/attach', editorAttachParams, given ?? {});
+      if (!rich.events())
+        throw new AtomicError(
+          'BadArguments',
+          'atomic/attach is for clients that opted in: give initializationOptions.client = {"name": …, "events": true}.',
+        );
+      const mirror = await link.follow({
+        ...(session !== undefined && { session }),
+        ...(workspace !== undefined && { workspace }),
+      });
+      return events.attach(mirror, cursor);
+    },
+    async intent(given) {
+      const { id, command, params: sent } = checked('atomic/intent', editorIntentParams, given);
+      return commands.intent(id, command, sent ?? {});
+    },
+    configure(given) {
+      const next = settingsFrom(given, settings, false);
+      // Opting in is part of initialize; --no-hub is the person's word.
+      settings = { ...next.settings, client: settings.client, hub: settings.hub && next.settings.hub };
+      problems = next.problems;
+      told();
+      link.configure(settings);
+    },
+    cancelProgress(token) {
+      if (!progress.owns(token)) return;
+      link
+        .intent(link.newId(), 'abort', {})
+        .catch((error: unknown) => client.message('error', sentenceOf(error)));
+    },
+    close() {
+      events.end();
+      progress.end();
+      ask.withdraw();
+      link.close();
+    },
+  };
+}
+
+const sentenceOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+function checked<T>(
+  method: string,
+  schema: {
+    safeParse(
+      given: unknown,
+    ):
+      | { success: true; data: T }
+      | { success: false; error: { issues: { path: PropertyKey[]; message: string }[] } };
+  },
+  given: unknown,
+): T {
+  const result = schema.safeParse(given);
+  if (result.success) return result.data;
+  const { path, message } = result.error.issues[0]!;
+  throw new AtomicError(
+    'BadArguments',
+    `${method} cannot be used so: ${path.length ? `"${path.join('.')}": ` : ''}${message}.`,
+  );
+}

@@ -1,0 +1,87 @@
+// What a person is told in one line. Guarantees: everything that went wrong with what this editor asked for is told once; a
+// rich client, which has the facts, is not told twice. Must not know: the hub, dialogs, progress.
+import type { Fact } from '../protocol/facts.ts';
+import type { Client, Level } from './client.ts';
+
+export interface Notices {
+  take(facts: readonly Fact[]): void;
+}
+
+export interface NoticeParts {
+  client: Client;
+  /** Whether this editor sent the intent. */
+  sent(intent: string): boolean;
+  isUs(origin: { id: string } | undefined): boolean;
+  /** The client shows facts itself. */
+  rich(): boolean;
+}
+
+export function createNotices({ client, sent, isUs, rich }: NoticeParts): Notices {
+  const take = (fact: Fact) => {
+    switch (fact.type) {
+      case 'notice':
+        return client.message(fact.level, fact.message);
+      case 'intent_settled':
+        if (!sent(fact.intent) || fact.outcome === 'done') return;
+        return client.message('error', fact.error ?? `${fact.command}: ${outcomes[fact.outcome]}.`);
+      case 'agent_exited':
+        if (!fact.expected) client.message('error', fact.message);
+        return;
+      case 'agent_started':
+        if (fact.agent.demo)
+          client.message(
+            'warning',
+            'This is the built-in demo agent: install atomic or pi, or set "agent", to work with a real one.',
+          );
+        return client.record(`Agent started: ${fact.agent.command}`);
+      case 'agent_settled':
+        if (fact.outcome.stopReason === 'error')
+          client.message('error', fact.outcome.errorMessage ?? 'The run ended with an error of the model.');
+        return;
+      case 'compaction_end':
+        if (fact.errorMessage) client.message('warning', `Compaction failed: ${fact.errorMessage}`);
+        return;
+      case 'queue_returned':
+        if (isUs(fact.origin) && fact.texts.length > 0)
+          client.message('info', `Taken back from the queue: ${fact.texts.join(' | ')}`);
+        return;
+      case 'extension_error':
+        return client.message('warning', `An extension of the agent failed: ${fact.error}`);
+      case 'extension_ui_request':
+        return announced(fact);
+    }
+  };
+  /** Extension UI protocol, "Fire-and-forget methods"; login steps alike. */
+  const announced = (fact: Extract<Fact, { type: 'extension_ui_request' }>) => {
+    const text = (key: string) => (typeof fact[key] === 'string' ? (fact[key] as string) : '');
+    switch (fact.method) {
+      case 'notify':
+        return client.message(levels[text('notifyType')] ?? 'info', text('message'));
+      case 'setStatus':
+        return text('statusText') && client.record(`${text('statusKey')}: ${text('statusText')}`);
+      case 'setTitle':
+        return text('title') && client.record(`Title: ${text('title')}`);
+      case 'oauth_auth':
+      case 'oauth_device_code':
+      case 'oauth_info':
+      case 'oauth_progress': {
+        const said = ['message', 'instructions', 'userCode', 'verificationUri', 'url']
+          .map(text)
+          .filter((it) => it !== '');
+        return said.length > 0 && client.message('info', `Login: ${said.join(' ')}`, true);
+      }
+    }
+  };
+  return {
+    take(facts) {
+      if (!rich()) for (const fact of facts) take(fact);
+    },
+  };
+}
+
+const levels: Record<string, Level> = { info: 'info', warning: 'warning', error: 'error' };
+const outcomes = {
+  refused: 'the agent refused it',
+  failed: 'it failed',
+  unknown: 'nobody knows whether it was done, because the agent ended',
+};

@@ -1,0 +1,63 @@
+// An editor's settings. Guarantees: a wrong one is told in a sentence and leaves the others standing; settings meant for
+// somebody else are not ours to judge. Must not know: where they came from, who uses them.
+import { type Settings, settings as schema } from '../protocol/editor.ts';
+import { AtomicError } from '../protocol/errors.ts';
+
+export interface SettingsResult {
+  settings: Settings;
+  /** One `BadSetting` for each wrong key. */
+  problems: AtomicError[];
+}
+
+export const defaultSettings: Settings = schema.parse({});
+
+/**
+ * Settings from `initializationOptions`, or from `workspace/didChangeConfiguration`, where they stand under `atomic` or,
+ * in editors that know only one table, at the top. What is not given stays as in `before`. `strict`: unknown keys at the
+ * top are wrong, too.
+ */
+export function settingsFrom(given: unknown, before: Settings, strict: boolean): SettingsResult {
+  const outer = objectIn(given);
+  const inner = outer && objectIn(outer.atomic);
+  const values = inner ?? outer ?? {};
+  const result: Record<string, unknown> = { ...before };
+  const problems: AtomicError[] = [];
+  const known = Object.keys(schema.shape);
+  for (const [key, value] of Object.entries(values)) {
+    if (value === undefined || value === null) continue;
+    const field = schema.shape[key as keyof typeof schema.shape];
+    if (!field) {
+      if (strict || inner) problems.push(unknownKey(key, known));
+      continue;
+    }
+    const checked = field.safeParse(value);
+    if (checked.success) {
+      result[key] = checked.data;
+      continue;
+    }
+    const issue = checked.error.issues[0]!;
+    const where = [key, ...issue.path.map(String)].join('.');
+    problems.push(
+      new AtomicError(
+        'BadSetting',
+        issue.code === 'unrecognized_keys'
+          ? `The setting "${where}" has an unknown key ${issue.keys.map((it) => `"${it}"`).join(', ')}: remove it; the setting is ignored.`
+          : `The setting "${where}" is wrong (${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1)}) and ignored: correct it in the editor’s configuration of atomic-lsp.`,
+        { setting: where },
+      ),
+    );
+  }
+  return { settings: result as Settings, problems };
+}
+
+const unknownKey = (key: string, known: string[]): AtomicError =>
+  new AtomicError(
+    'BadSetting',
+    `There is no setting "${key}"; it is ignored: there are ${known.map((it) => `"${it}"`).join(', ')}.`,
+    { setting: key },
+  );
+
+const objectIn = (value: unknown): Record<string, unknown> | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined;

@@ -1,0 +1,25 @@
+// Which folder an editor works in. Guarantees: an absolute path of the file system, or none. Must not know: whether it exists.
+import path from 'node:path';
+import type { InitializeParams } from 'vscode-languageserver';
+import { URI } from 'vscode-uri';
+
+/**
+ * The folder of `initialize` (LSP): the first of `workspaceFolders`, else `rootUri`, else `rootPath`, which is all that some
+ * editors give for a folder without a project's marks. Undefined when there is none on this machine's disk.
+ */
+export function workspaceFolder(params: InitializeParams): string | undefined {
+  for (const { uri } of params.workspaceFolders ?? []) {
+    const folder = diskPath(uri);
+    if (folder !== undefined) return folder;
+  }
+  const root = diskPath(params.rootUri);
+  if (root !== undefined) return root;
+  const { rootPath } = params;
+  return typeof rootPath === 'string' && path.isAbsolute(rootPath) ? rootPath : undefined;
+}
+
+function diskPath(uri: string | null | undefined): string | undefined {
+  if (typeof uri !== 'string' || uri === '') return undefined;
+  const parsed = URI.parse(uri);
+  return parsed.scheme === 'file' && parsed.path !== '' ? parsed.fsPath : undefined;
+}
