@@ -4,9 +4,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
+import { createConnection } from 'node:net';
 import path from 'node:path';
 import { attach, type NeovimClient } from 'neovim';
 import { type EditorEvents, editorEvents, type WaitOptions } from '../editors/events.ts';
+import { textOf } from '../editors/files.ts';
 import { createEditorHome, type EditorHome } from '../editors/home.ts';
 import { signalled } from '../editors/processes.ts';
 import { type EditorOptions, type EditorServer, projectFolder, settlesWithin } from '../editors/project.ts';
@@ -99,7 +101,7 @@ export async function startNeovim(options: NeovimOptions = {}): Promise<Neovim> 
     const listening = path.join(fs.mkdtempSync(path.join(home.path, 'nvim-')), 'api');
     args.push('--cmd', `lua vim.fn.writefile({}, ${JSON.stringify(`${listening}.up`)})`);
     const watching = new AbortController();
-    const up = fileAppears(`${listening}.up`, watching.signal);
+    const up = textOf(`${listening}.up`, watching.signal);
     terminal = await startTerminal({
       ...options.terminal,
       command: program,
@@ -113,6 +115,7 @@ export async function startNeovim(options: NeovimOptions = {}): Promise<Neovim> 
       throw new Error(`Neovim ended at its start:\n${await terminal!.screen()}`);
     });
     failed.catch(() => {});
+    up.catch(() => {});
     try {
       await Promise.race([up, failed]);
     } catch (error) {
@@ -122,7 +125,9 @@ export async function startNeovim(options: NeovimOptions = {}): Promise<Neovim> 
     } finally {
       watching.abort();
     }
-    api = attach({ socket: listening, options: { logger: silent } });
+    const socket = createConnection(listening);
+    socket.on('error', () => {});
+    api = attach({ reader: socket, writer: socket, options: { logger: silent } });
   } else {
     const child = spawn(program, ['--embed', '--headless', ...args, ...files], {
       cwd,
@@ -140,6 +145,9 @@ export async function startNeovim(options: NeovimOptions = {}): Promise<Neovim> 
     if (name === 'atomic_test') events.add(JSON.parse(text));
   });
   void exited.then(() => events.end('Neovim ended'));
+  // The client leaves what was asked unanswered then.
+  const gone = exited.then(() => Promise.reject(new Error('Neovim ended')));
+  gone.catch(() => {});
   let asked = 0;
   const outcome = async (kind: string, id: number, timeout: number) =>
     events.next(kind, (data) => data.id === id, { timeout });
@@ -153,7 +161,7 @@ export async function startNeovim(options: NeovimOptions = {}): Promise<Neovim> 
     terminal,
     events,
     exited,
-    lua: async (code, ...rest) => (await api.lua(code, rest as [])) as never,
+    lua: (code, ...rest) => Promise.race([api.lua(code, rest as []), gone]) as Promise<never>,
     async edit(file) {
       await neovim.lua('vim.cmd.edit({ vim.fn.fnameescape(...) })', file);
     },
@@ -171,7 +179,11 @@ export async function startNeovim(options: NeovimOptions = {}): Promise<Neovim> 
         server,
       );
       if (client === null) throw new Error(`Neovim did not start ${command}`);
-      await events.next('attach', (data) => data.client === client);
+      const state = await neovim.waitFor<string>(
+        `(function() local c = vim.lsp.get_client_by_id(${client})
+          return not c and 'ended' or c.initialized and 'initialized' end)()`,
+      );
+      if (state === 'ended') throw new Error(`${command} ended at its start:\n${lspLog(home)}`);
       return client;
     },
     async waitFor(lua, { timeout = 15_000 } = {}) {
@@ -208,7 +220,6 @@ export async function startNeovim(options: NeovimOptions = {}): Promise<Neovim> 
           signalled(neovim.pid, 'SIGKILL');
           await exited;
         }
-        await api.close().catch(() => {});
         await terminal?.close();
         if (options.home === undefined) await home.close();
       })();
@@ -216,11 +227,7 @@ export async function startNeovim(options: NeovimOptions = {}): Promise<Neovim> 
     },
   };
   try {
-    const pid = await Promise.race([
-      neovim.lua<number>('return vim.uv.os_getpid()'),
-      exited.then(() => Promise.reject(new Error('Neovim ended at its start'))),
-    ]);
-    Object.assign(neovim, { pid });
+    Object.assign(neovim, { pid: await neovim.lua<number>('return vim.uv.os_getpid()') });
     await neovim.lua('atomic_test.connect(...)', await api.channelId);
     await neovim.waitFor('vim.v.vim_did_enter == 1');
     if (options.server) await neovim.startServer(options.server);
@@ -231,9 +238,7 @@ export async function startNeovim(options: NeovimOptions = {}): Promise<Neovim> 
   }
 }
 
-/** Settles when a file is there; its folder must be. */
-function fileAppears(file: string, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    fs.watch(path.dirname(file), { signal }, () => fs.existsSync(file) && resolve());
-  });
+function lspLog(home: EditorHome): string {
+  const file = path.join(home.env.XDG_STATE_HOME!, 'nvim/lsp.log');
+  return fs.existsSync(file) ? fs.readFileSync(file, 'utf8').slice(-4_000) : '';
 }

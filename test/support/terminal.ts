@@ -9,6 +9,7 @@ import { EventEmitter, once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { textOf } from '../editors/files.ts';
 import { createEditorHome, type EditorHome } from '../editors/home.ts';
 import { signalled } from '../editors/processes.ts';
 
@@ -51,6 +52,8 @@ export interface Terminal {
   close(): Promise<void>;
 }
 
+const runner = path.join(import.meta.dirname, '../editors/run.sh');
+
 const settings = [
   'set -g default-terminal tmux-256color',
   'set -sa terminal-features ",*:RGB"',
@@ -60,8 +63,8 @@ const settings = [
   'set -g automatic-rename off',
   'set -g allow-rename off',
   'set -g focus-events off',
-  // The only event that carries the exit status to a control client: see `onLine`.
-  'set-hook -g pane-died "rename-window \\"exited:#{pane_dead_status}\\""',
+  // Nothing is left when the tests are killed: their end of the control client's pipe goes, then tmux, then the program.
+  'set -s exit-unattached on',
 ];
 
 /** Starts a program in a terminal of its own. */
@@ -73,14 +76,22 @@ export async function startTerminal(options: TerminalOptions): Promise<Terminal>
   const server = ['-u', '-S', path.join(folder, 'tmux'), '-f', path.join(folder, 'tmux.conf')];
   // `window-size manual` in the settings would do too, but tmux 3.3 dies of it; resize-window sets it for the window.
   const session = ['new-session', '-x', `${cols}`, '-y', `${rows}`, '-c', options.cwd ?? home.path];
-  const tmux = spawn('tmux', [...server, '-C', ...session, '--', options.command, ...args], {
+  const tmux = spawn('tmux', [...server, '-C', ...session, '--', runner, folder, options.command, ...args], {
     env: { ...home.env, TERM: 'xterm-256color', COLORTERM: 'truecolor', ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const control = controlMode(tmux);
   const ask = (...words: string[]) => control.ask(words.map(quoted).join(' '));
 
-  const closed = once(tmux, 'close');
+  const closed = once(tmux, 'close').then(() => {});
+  const over = new AbortController();
+  void closed.then(() => over.abort());
+  const gone = closed.then(() => Promise.reject(new Error('tmux ended')));
+  gone.catch(() => {});
+  const exited = textOf(path.join(folder, 'exit'), over.signal).then(
+    (status) => (Number(status) < 128 ? Number(status) : undefined),
+    () => undefined,
+  );
   let closing: Promise<void> | undefined;
   const close = async () => {
     if (tmux.exitCode === null) tmux.stdin.end('kill-server\n');
@@ -95,7 +106,7 @@ export async function startTerminal(options: TerminalOptions): Promise<Terminal>
   let pid = 0;
   try {
     await ask('resize-window', '-x', `${cols}`, '-y', `${rows}`);
-    pid = Number((await ask('display-message', '-p', '#{pane_pid}'))[0]);
+    pid = Number(await Promise.race([textOf(path.join(folder, 'pid'), over.signal), gone]));
   } catch (error) {
     await close();
     throw error;
@@ -103,7 +114,7 @@ export async function startTerminal(options: TerminalOptions): Promise<Terminal>
   return {
     home,
     pid,
-    exited: control.exited,
+    exited,
     screen,
     ansi: () => capture('-e'),
     async keys(...names) {
@@ -111,20 +122,33 @@ export async function startTerminal(options: TerminalOptions): Promise<Terminal>
     },
     async text(literal) {
       const bytes = [...Buffer.from(literal.replace(/\r?\n/g, '\r'))].map((byte) => byte.toString(16));
-      for (let at = 0; at < bytes.length; at += 500) await ask('send-keys', '-H', ...bytes.slice(at, at + 500));
+      for (let at = 0; at < bytes.length; at += 500)
+        await ask('send-keys', '-H', ...bytes.slice(at, at + 500));
     },
     async waitForScreen(wanted, { timeout = 15_000 } = {}) {
-      const deadline = AbortSignal.timeout(timeout);
-      for (;;) {
-        const changed = control.changed();
-        const seen = await screen();
-        if (satisfied(seen, wanted)) return seen;
-        const ended = new Promise<string>((resolve) => {
-          deadline.addEventListener('abort', () => resolve('in time'), { once: true });
-          void closed.then(() => resolve('before the terminal was closed'));
-        });
-        const late = await Promise.race([changed, ended]);
-        if (late !== undefined) throw new Error(`The screen did not become ${wanted} ${late}:\n${seen}`);
+      let ended: string | undefined;
+      let stop = () => {};
+      const over = new Promise<void>((resolve) => {
+        stop = resolve;
+      });
+      const timer = setTimeout(() => {
+        ended = 'in time';
+        stop();
+      }, timeout);
+      void closed.then(() => {
+        ended = 'before the terminal was closed';
+        stop();
+      });
+      try {
+        for (;;) {
+          const changed = control.changed();
+          const seen = await screen();
+          if (satisfied(seen, wanted)) return seen;
+          if (ended !== undefined) throw new Error(`The screen did not become ${wanted} ${ended}:\n${seen}`);
+          await Promise.race([changed, over]);
+        }
+      } finally {
+        clearTimeout(timer);
       }
     },
     async resize(columns, lines) {
@@ -152,10 +176,6 @@ function controlMode(tmux: ChildProcess) {
   const waiting: { resolve(lines: string[]): void; reject(error: Error): void }[] = [];
   let reply: { guard: string; own: boolean; lines: string[] } | undefined;
   let errors = '';
-  let finish: (status: number | undefined) => void = () => {};
-  const exited = new Promise<number | undefined>((resolve) => {
-    finish = resolve;
-  });
 
   const onLine = (line: string) => {
     const [kind, ...words] = line.split(' ');
@@ -175,10 +195,6 @@ function controlMode(tmux: ChildProcess) {
       reply = { guard: words.join(' '), own: words[2] === '1', lines: [] };
     } else if (kind === '%output') {
       events.emit('changed');
-    } else if (kind === '%window-renamed' && words[1]?.startsWith('exited:')) {
-      const status = words[1].slice('exited:'.length);
-      finish(status === '' ? undefined : Number(status));
-      events.emit('changed');
     }
   };
   createInterface({ input: tmux.stdout! }).on('line', onLine);
@@ -187,19 +203,18 @@ function controlMode(tmux: ChildProcess) {
   });
   tmux.stdin!.on('error', () => {});
   const ended = (why: string) => {
-    finish(undefined);
     for (const request of waiting.splice(0)) request.reject(new Error(`tmux ended: ${why}`));
   };
   tmux.on('error', (error) => ended(error.message));
   tmux.on('close', () => ended(errors));
 
   return {
-    exited,
     /** Settles at the next output of the program. */
     changed: () => new Promise<undefined>((resolve) => events.once('changed', () => resolve(undefined))),
     ask: (line: string) =>
       new Promise<string[]>((resolve, reject) => {
-        if (tmux.exitCode !== null || !tmux.stdin!.writable) return reject(new Error(`tmux ended: ${errors}`));
+        if (tmux.exitCode !== null || !tmux.stdin!.writable)
+          return reject(new Error(`tmux ended: ${errors}`));
         waiting.push({ resolve, reject });
         tmux.stdin!.write(`${line}\n`);
       }),
