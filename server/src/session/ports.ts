@@ -26,7 +26,7 @@ export interface AgentSpec {
   /** The editor's choice; absent: `ATOMIC_LSP_AGENT`, `atomic`, `pi`, or the demo. */
   choice?: AgentChoice;
   start?: StartOptions;
-  /** The editor's environment (allow-listed), under which the agent is searched and run. */
+  /** The editor's environment (agent/environment.ts says which part), under which the agent is searched and run. */
   env: Record<string, string>;
   /** Session file to continue, where the agent ran before. */
   resume?: string;
