@@ -205,6 +205,14 @@ describe('tools', () => {
     expect(Object.keys(before.tools)).toEqual(['b', 'a']);
     expect(foldedAll([toolUpdate('x', 'y')], before)).toBe(before);
   });
+
+  it.each(['constructor', '__proto__', 'toString'])('may be called %s', (id) => {
+    expect(foldedAll([toolUpdate(id, 'y')]).tools).toEqual({});
+    const { tools } = foldedAll([toolStart(id), toolUpdate(id, 'y')]);
+    expect(Object.entries(tools)).toMatchObject([[id, { toolCallId: id, output: 'y' }]]);
+    const bash: Fact = { type: 'bash_execution_update', id, delta: 'y' };
+    expect(Object.entries(foldedAll([bash]).bash)).toEqual([[id, { id, output: 'y' }]]);
+  });
 });
 
 describe('the phase', () => {

@@ -48,6 +48,14 @@ describe('the journal', () => {
       ['b', 2, 2],
     ]);
     expect(others).toEqual([1, 2, 3]);
+    const late: number[] = [];
+    const once = journal.onAppend(() => {
+      once();
+      journal.onAppend((_, seq) => late.push(seq));
+    });
+    journal.append(notice('d'));
+    journal.append(notice('e'));
+    expect(late, 'whoever comes while a fact is told hears the next one first').toEqual([5]);
   });
 
   it('can always read from first to last what a plain list would hold, within its bounds', () => {
