@@ -9,7 +9,6 @@ import type { Terminal } from './cli/terminal.ts';
 import type { HubClient } from './hub/client.ts';
 import { systemClock } from './hub/clock.ts';
 import type { Hub } from './hub/hub.ts';
-import { AtomicError } from './protocol/errors.ts';
 import type { Clock, Log } from './session/ports.ts';
 
 const version = process.env.ATOMIC_LSP_VERSION ?? '0.0.0';
@@ -176,8 +175,16 @@ async function run(command: Command): Promise<number> {
     }
     case 'prompt':
       return (await import('./cli/prompt.ts')).runPrompt(terminal, command);
-    default:
-      throw new AtomicError('Internal', `The verb ${command.verb} is not built yet.`);
+    case 'attach':
+      return (await import('./cli/attach.ts')).runAttach(terminal, command);
+    case 'status':
+      return (await import('./cli/status.ts')).runStatus(terminal, command);
+    case 'stop':
+      return (await import('./cli/stop.ts')).runStop(terminal, command);
+    case 'logs':
+      return (await import('./cli/logs.ts')).runLogs(terminal, command);
+    case 'doctor':
+      return (await import('./cli/doctor.ts')).runDoctor(terminal, command);
   }
 }
 
