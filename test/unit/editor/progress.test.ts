@@ -1,0 +1,245 @@
+// What an editor sees while the agent works: progress in order, notices in one line.
+import { describe, expect, it } from 'vitest';
+import type { Fact } from '../../../server/src/protocol/facts.ts';
+import { attached, delta, type FakeEditor, startEditor, turn, us } from './support.ts';
+
+const start: Fact[] = [{ type: 'agent_start' }, { type: 'turn_start' }];
+const writing: Fact[] = [
+  { type: 'message_start', message: { role: 'assistant', content: [] } },
+  { type: 'message_update', assistantMessageEvent: { type: 'text_start', contentIndex: 0 } },
+];
+const settled: Fact = { type: 'agent_settled', outcome: { stopReason: 'stop' } };
+const tool: Fact = {
+  type: 'tool_execution_start',
+  toolCallId: 't1',
+  toolName: 'bash',
+  args: { timeout: 3, command: 'npm test\nexit' },
+};
+
+/** Kind and text of each progress so far. */
+const shown = (editor: FakeEditor): string[] =>
+  editor
+    .of('$/progress')
+    .map(({ value }) => [value.kind, value.message].filter((it) => it !== undefined).join(' '));
+const settle = async (editor: FakeEditor) => {
+  // A read goes there and back, behind everything that was sent before.
+  editor.hub.data.get_state = {};
+  await turn();
+  await editor.execute('atomic.getState');
+};
+
+describe('progress', () => {
+  it('begins with the run, tells what happens at a bearable rate, and ends once', async () => {
+    const editor = await startEditor();
+    await attached(editor);
+    editor.hub.append(...start);
+    await editor.until('$/progress');
+    editor.hub.append(...writing, delta('One\n'), delta('Two'));
+    await settle(editor);
+    for (const word of [' and', ' so', ' on']) {
+      editor.hub.append(delta(word));
+      await settle(editor);
+    }
+    expect(shown(editor)).toEqual(['begin waits for the model']);
+    editor.clock.advance(250);
+    await editor.until('$/progress', 2);
+    editor.hub.append(tool);
+    editor.clock.advance(250);
+    await editor.until('$/progress', 3);
+    editor.hub.append(settled);
+    await editor.until('$/progress', 4);
+    editor.clock.advance(60_000);
+    await settle(editor);
+    expect(shown(editor)).toEqual([
+      'begin waits for the model',
+      'report writing: Two and so on',
+      'report bash: npm test',
+      'end',
+    ]);
+    expect(editor.of('window/workDoneProgress/create')).toEqual([{ token: 'atomic-1' }]);
+    expect(new Set(editor.of('$/progress').map(({ token }) => token))).toEqual(new Set(['atomic-1']));
+    expect(editor.of('$/progress')[0].value).toMatchObject({ title: 'Atomic', cancellable: true });
+  });
+
+  it('has a token of its own for each run', async () => {
+    const editor = await startEditor();
+    await attached(editor);
+    for (const count of [2, 4]) {
+      editor.hub.append(...start);
+      await editor.until('$/progress', count - 1);
+      editor.hub.append(settled);
+      await editor.until('$/progress', count);
+    }
+    expect(editor.of('$/progress').map(({ token, value }) => `${token} ${value.kind}`)).toEqual([
+      'atomic-1 begin',
+      'atomic-1 end',
+      'atomic-2 begin',
+      'atomic-2 end',
+    ]);
+  });
+
+  it('is begun all the same when the editor does not answer the token', async () => {
+    const editor = await startEditor({
+      answers: { 'window/workDoneProgress/create': () => new Promise(() => {}) },
+    });
+    await attached(editor);
+    editor.hub.append(...start);
+    await editor.until('window/workDoneProgress/create');
+    expect(shown(editor)).toEqual([]);
+    editor.clock.advance(2000);
+    await editor.until('$/progress');
+    expect(shown(editor)).toEqual(['begin waits for the model']);
+  });
+
+  it('is not begun for a run that was over before the editor knew the token', async () => {
+    let known: (value: null) => void = () => {};
+    const editor = await startEditor({
+      answers: { 'window/workDoneProgress/create': () => new Promise((resolve) => (known = resolve)) },
+    });
+    await attached(editor);
+    editor.hub.append(...start);
+    await editor.until('window/workDoneProgress/create');
+    editor.hub.append(settled);
+    await settle(editor);
+    known(null);
+    await settle(editor);
+    expect(shown(editor)).toEqual([]);
+  });
+
+  it.each<[string, Fact[], string]>([
+    ['a compaction', [{ type: 'compaction_start', reason: 'manual' }], 'begin compacting the conversation'],
+    [
+      'a retry',
+      [
+        ...start,
+        { type: 'auto_retry_start', attempt: 2, maxAttempts: 3, delayMs: 9, errorMessage: 'busy\nserver' },
+      ],
+      'begin retry 2 of 3: busy server',
+    ],
+    [
+      'a shell command',
+      [{ type: 'intent_accepted', intent: 'i', command: 'bash', text: 'make\nall' }],
+      'begin $ make',
+    ],
+  ])('shows %s', async (_, facts, text) => {
+    const editor = await startEditor();
+    await attached(editor);
+    editor.hub.append(...facts);
+    await editor.until('$/progress');
+    expect(shown(editor)).toEqual([text]);
+  });
+
+  it('ends with the agent', async () => {
+    const editor = await startEditor();
+    await attached(editor);
+    editor.hub.append(...start);
+    await editor.until('$/progress');
+    editor.hub.append({
+      type: 'agent_exited',
+      code: 1,
+      signal: null,
+      expected: false,
+      message: 'The agent ended with code 1.',
+    });
+    await editor.until('$/progress', 2);
+    expect(shown(editor).at(-1)).toBe('end');
+    expect(editor.messages()).toEqual(['The agent ended with code 1.']);
+  });
+
+  it('stops the run when the person cancels it, and nothing else does', async () => {
+    const editor = await startEditor();
+    await attached(editor);
+    editor.hub.append(...start);
+    await editor.until('$/progress');
+    const cancel = (token: string) =>
+      editor.connection.sendNotification('window/workDoneProgress/cancel', { token });
+    await cancel('somebody else’s');
+    await settle(editor);
+    expect(editor.hub.intents).toEqual([]);
+    await cancel('atomic-1');
+    await editor.when(() => editor.hub.intents.length === 1);
+    expect(editor.hub.intents[0]).toMatchObject({ command: 'abort', params: {} });
+  });
+
+  it('is not sent to an editor that does not know it', async () => {
+    const editor = await startEditor({ params: { capabilities: {} } });
+    await attached(editor);
+    editor.hub.append(...start, settled);
+    await settle(editor);
+    expect(editor.of('$/progress')).toEqual([]);
+    expect(editor.of('window/workDoneProgress/create')).toEqual([]);
+  });
+
+  it('has its end said again where it may be lost', async () => {
+    const editor = await startEditor({ name: 'Helix' });
+    await attached(editor);
+    editor.hub.append(...start);
+    await editor.until('$/progress');
+    editor.hub.append(settled);
+    await editor.until('$/progress', 2);
+    editor.clock.advance(3000);
+    await editor.until('$/progress', 3);
+    expect(shown(editor).slice(1)).toEqual(['end', 'end']);
+  });
+});
+
+describe('notices', () => {
+  const notify = (message: string, notifyType = 'info'): Fact => ({
+    type: 'extension_ui_request',
+    method: 'notify',
+    message,
+    notifyType,
+  });
+  it('are one line, in their level, and do not crowd each other out', async () => {
+    const editor = await startEditor();
+    await attached(editor);
+    editor.hub.append(notify('one\ntwo', 'warning'), notify('three'), notify('four', 'error'));
+    await editor.until('window/showMessage', 2);
+    expect(editor.of('window/showMessage')).toEqual([
+      { type: 2, message: 'one two' },
+      { type: 1, message: 'four' },
+    ]);
+    editor.clock.advance(2000);
+    await editor.until('window/showMessage', 3);
+    expect(editor.messages().at(-1)).toBe('three');
+  });
+  it('are raised for an editor that hides the small ones', async () => {
+    const editor = await startEditor({ name: 'vim-lsp' });
+    await attached(editor);
+    editor.hub.append(notify('hello'));
+    expect((await editor.until('window/showMessage'))[0].type).toBe(2);
+  });
+  it('tell how a run failed, and what was taken back from the queue for us', async () => {
+    const editor = await startEditor();
+    await attached(editor);
+    editor.hub.append(
+      { type: 'queue_returned', texts: ['not ours'], origin: { id: 'p9', name: 'Zed' } },
+      { type: 'queue_returned', texts: ['ours', 'too'], origin: us },
+      { type: 'agent_settled', outcome: { stopReason: 'error', errorMessage: '401 no key' } },
+    );
+    await editor.until('window/showMessage', 2);
+    expect(editor.messages()).toEqual(['Taken back from the queue: ours | too', '401 no key']);
+  });
+  it('put status and title into the log and into the progress', async () => {
+    const editor = await startEditor();
+    await attached(editor);
+    editor.hub.append(
+      { type: 'extension_ui_request', method: 'setStatus', statusKey: 'git', statusText: 'main*' },
+      { type: 'extension_ui_request', method: 'setTitle', title: 'Parser' },
+      ...start,
+    );
+    await editor.until('$/progress');
+    expect(shown(editor)).toEqual(['begin waits for the model · main* · Parser']);
+    expect(editor.of('window/logMessage').map(({ message }) => message)).toEqual([
+      'git: main*',
+      'Title: Parser',
+    ]);
+  });
+  it('are not sent to a client that has the facts', async () => {
+    const editor = await startEditor({ options: { client: { name: 'atomic.nvim', events: true } } });
+    await attached(editor);
+    editor.hub.append(notify('hello', 'error'));
+    await settle(editor);
+    expect(editor.messages()).toEqual([]);
+  });
+});
