@@ -33,13 +33,20 @@ export interface Recording {
   heard: Heard;
   /** Ids of the commands that were answered. */
   answered: Set<string>;
-  /** `agent_settled` as recorded; undefined where the dialect has none. */
-  settled: number | undefined;
+  /** How many runs it has, by its `agent_settled`, replacements and its end; undefined where the dialect does not say. */
+  runs: number | undefined;
   /** Whether the agent ended by itself or was killed. */
   ends: boolean;
   /** Texts of the user and the assistant at the end. */
   conversation: string[];
 }
+
+/** Recordings that no correct client can cause, and why. */
+export const undrivable: Record<string, string> = {
+  'pi-1.6.0/parse-null-line': 'the agent dies of a line `null`, which the product never writes',
+  'pi-1.6.0/compact-concurrent':
+    'the agent refuses a prompt during a compaction; the product sends it when the compaction is over',
+};
 
 const player = fileURLToPath(new URL('../agents/replay.mjs', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'atomic-lsp-recordings-'));
@@ -145,10 +152,16 @@ export function recording(trace: string): Recording {
   const changed = new Set<string>();
   const dialogs = new Map<string, { t: number; timeout?: number }>();
   let conversation: Message[] = [];
-  let settled: number | undefined;
+  let compacted = false;
+  let running = false;
+  let runs = 0;
+  const over = () => {
+    if (running) runs += 1;
+    running = false;
+  };
   let ends = true;
 
-  for (const entry of lines) {
+  for (const [at, entry] of lines.entries()) {
     const { t, dir, line, note } = entry;
     if (note?.startsWith('stdin closed')) ends = false;
     const record = note ? undefined : parsed(line);
@@ -172,20 +185,30 @@ export function recording(trace: string): Recording {
     if (record.type === 'response') {
       const id = String(record.id);
       const spoken = changed.has(id) ? { ...record, command: 'prompt' } : record;
-      out.push(spoken === record ? entry : { ...entry, line: JSON.stringify(spoken) });
       if (record.id !== undefined) answered.add(id);
       const data = record.data as { messages?: Message[]; cancelled?: boolean } | undefined;
-      if (record.command === 'get_messages' && data?.messages) conversation = data.messages;
-      if (record.command === 'new_session' && record.success && !data?.cancelled) {
-        conversation = [];
+      // After a compaction it is what the model sees, not what was said.
+      if (record.command === 'get_messages' && data?.messages && !compacted) conversation = data.messages;
+      const replaced =
+        record.success && !data?.cancelled && commandRow(String(record.command))?.after === 'replaced';
+      if (replaced) {
+        over();
+        compacted = false;
+        const next = nextMessages(lines.slice(at + 1));
+        if (next) conversation = next;
+        else if (record.command === 'new_session') conversation = [];
+        // Said before the answer, after which the product reads at once.
         said(t, 'get_messages', { messages: conversation });
       }
+      out.push(spoken === record ? entry : { ...entry, line: JSON.stringify(spoken) });
       continue;
     }
     out.push(entry);
     if (record.type === 'extension_ui_request')
       dialogs.set(String(record.id), { t, ...(record as { timeout?: number }) });
-    if (record.type === 'agent_settled') settled = (settled ?? 0) + 1;
+    if (record.type === 'agent_start') running = true;
+    if (record.type === 'agent_settled') over();
+    if (record.type === 'compaction_end' && record.result) compacted = true;
     const name = countedAs(record);
     if (name) heard[name] = (heard[name] ?? 0) + 1;
     if (record.type === 'message_end') {
@@ -193,8 +216,14 @@ export function recording(trace: string): Recording {
       said(t, 'get_messages', { messages: conversation });
     }
   }
+  over();
   const path = join(folder, `${trace.replaceAll('/', '-')}.jsonl`);
-  writeFileSync(path, out.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+  writeFileSync(
+    path,
+    inSeries(askedOnce(out))
+      .map((entry) => `${JSON.stringify(entry)}\n`)
+      .join(''),
+  );
   return {
     choice: {
       command: process.execPath,
@@ -204,10 +233,77 @@ export function recording(trace: string): Recording {
     actions,
     heard,
     answered,
-    settled,
+    // The oldest dialect does not say when a run is over.
+    runs: trace.startsWith('pi-0.') ? undefined : runs,
     ends,
     conversation: talk(conversation),
   };
+}
+
+/** The conversation that is read before anything more is said. */
+function nextMessages(lines: Line[]): Message[] | undefined {
+  for (const { dir, line } of lines) {
+    const record = dir === 'out' ? parsed(line) : undefined;
+    if (record?.type === 'message_end') return undefined;
+    if (record?.command === 'get_messages' && record.success)
+      return (record.data as { messages: Message[] }).messages;
+  }
+  return undefined;
+}
+
+/**
+ * The product sends a command that changes the session after the answer to the one before; the recording, whose client did not
+ * wait, waits for it there.
+ */
+function inSeries(lines: Line[]): Line[] {
+  const answers = new Map<string, number>();
+  for (const [at, { dir, line }] of lines.entries()) {
+    const record = dir === 'out' ? parsed(line) : undefined;
+    if (record?.type === 'response' && record.id !== undefined) answers.set(String(record.id), at);
+  }
+  const serial = (record: AgentRecord | undefined) =>
+    record?.id !== undefined &&
+    commandRow(record.type)?.lane === 'serial' &&
+    !String(record.message ?? '').startsWith('/');
+  const answeredAt = (id: string) => answers.get(id) ?? Number.POSITIVE_INFINITY;
+  const held: Line[] = [];
+  const result: Line[] = [];
+  let pending: string | undefined;
+  for (const entry of lines) {
+    const record = entry.note ? undefined : parsed(entry.line);
+    const id = String(record?.id);
+    if (entry.dir === 'in' && serial(record)) {
+      // Where a concurrent agent answers the later one first, the player has the order.
+      if (pending !== undefined && answeredAt(id) > answeredAt(pending)) {
+        held.push(entry);
+        continue;
+      }
+      if (answers.has(id)) pending ??= id;
+    }
+    result.push(entry);
+    if (entry.dir === 'out' && record?.type === 'response' && id === pending) {
+      const next = held.shift();
+      pending = next && String(parsed(next.line)?.id);
+      // The player sorts by time.
+      if (next) result.push({ ...next, t: entry.t });
+    }
+  }
+  return [...result, ...held];
+}
+
+/** The product does not send again what the agent said that it does not know. */
+function askedOnce(lines: Line[]): Line[] {
+  const unknown = new Set<string>();
+  const dropped = new Set<string>();
+  return lines.filter(({ dir, line, note }) => {
+    const record = note ? undefined : parsed(line);
+    if (!record || record.id === undefined) return true;
+    const id = String(record.id);
+    if (dir === 'in' && unknown.has(record.type)) dropped.add(id);
+    if (record.type === 'response' && /^Unknown command/.test(String(record.error)))
+      unknown.add(String(record.command));
+    return !dropped.has(id);
+  });
 }
 
 /** Whether the table knows this command and it works on the session. */

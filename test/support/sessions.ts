@@ -9,6 +9,7 @@ import { sessionFiles } from '../../server/src/agent/session-files.ts';
 import { systemClock } from '../../server/src/hub/clock.ts';
 import type { Fact, FactType } from '../../server/src/protocol/facts.ts';
 import type { AgentChoice } from '../../server/src/protocol/hub.ts';
+import type { SessionFiles } from '../../server/src/session/ports.ts';
 import { createSession, type Session } from '../../server/src/session/session.ts';
 
 export type FactOf<T extends FactType> = Extract<Fact, { type: T }>;
@@ -33,7 +34,11 @@ export interface TestSession extends Session {
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** A session in a new folder (with a space in its name), for the given agent. */
-export function testSession(choice: AgentChoice, start?: Record<string, unknown>): TestSession {
+export function testSession(
+  choice: AgentChoice,
+  start?: Record<string, unknown>,
+  files: SessionFiles = sessionFiles,
+): TestSession {
   const workspace = mkdtempSync(join(tmpdir(), 'a workspace-'));
   const startAgent = createStartAgent({
     demo: { command: process.execPath, args: ['-e', 'process.exit(1)'] },
@@ -46,7 +51,7 @@ export function testSession(choice: AgentChoice, start?: Record<string, unknown>
     clock: systemClock,
     log,
     epoch: randomUUID(),
-    files: sessionFiles,
+    files,
     spec: { workspace, choice, env, ...(start && { start }) },
   });
   const { journal } = session;
