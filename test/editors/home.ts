@@ -4,7 +4,7 @@
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { endProcesses, processesWithEnvironment } from './processes.ts';
+import { endProcesses, processesWithEnvironment, runMark } from './processes.ts';
 
 /** A temporary folder that programs take for the user's home. */
 export interface EditorHome {
@@ -22,7 +22,7 @@ export interface EditorHome {
 const mark = 'ATOMIC_TEST_HOME';
 
 /** What a program needs of the environment of the tests. The rest could change what an editor or an agent does. */
-const kept = ['PATH', 'TMPDIR', 'USER', 'LOGNAME', 'SHELL', 'TZ', 'NODE_EXTRA_CA_CERTS'];
+const kept = ['PATH', 'TMPDIR', 'USER', 'LOGNAME', 'SHELL', 'TZ', 'NODE_EXTRA_CA_CERTS', runMark];
 
 /** A new private home; `close` it when its editors are closed. */
 export function createEditorHome(): EditorHome {

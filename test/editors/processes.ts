@@ -3,6 +3,9 @@
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 
+/** Every process that a run of the tests starts has this environment variable, with a value of the run's own. */
+export const runMark = 'ATOMIC_TEST_RUN';
+
 /** The ids of the living processes whose environment at their start had the entry `NAME=value`. */
 export function processesWithEnvironment(entry: string): number[] {
   if (!fs.existsSync('/proc/self/environ')) return processesByPs(entry);
@@ -25,6 +28,16 @@ function processesByPs(entry: string): number[] {
   const list = execFileSync('ps', ['-Aww', '-E', '-o', 'pid=,command='], { encoding: 'utf8' });
   const lines = list.split('\n').filter((line) => line.includes(entry));
   return lines.map((line) => Number.parseInt(line, 10)).filter((pid) => pid !== process.pid);
+}
+
+/** The id of a process's parent, undefined when it has ended. */
+export function parentOf(pid: number): number | undefined {
+  try {
+    const line = execFileSync('ps', ['-o', 'ppid=', '-p', `${pid}`], { encoding: 'utf8' });
+    return Number(line);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Sends a signal; says whether the process was there. Never a group: 0 would be the one of the tests themselves. */

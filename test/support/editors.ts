@@ -12,7 +12,8 @@ export type EditorName = 'nvim' | 'emacs' | 'emacsclient' | 'hx' | 'vim';
 export function editorPath(name: EditorName): string | undefined {
   // The same rule is in test/editors/provision.sh.
   const { ATOMIC_TEST_EDITORS, XDG_CACHE_HOME } = process.env;
-  const cache = ATOMIC_TEST_EDITORS || path.join(XDG_CACHE_HOME || path.join(os.homedir(), '.cache'), 'atomic-editors');
+  const cache =
+    ATOMIC_TEST_EDITORS || path.join(XDG_CACHE_HOME || path.join(os.homedir(), '.cache'), 'atomic-editors');
   const folder = path.join(cache, 'trixie');
   const program = path.join(folder, 'bin', name);
   return fs.existsSync(path.join(folder, 'ready')) && fs.existsSync(program) ? program : undefined;

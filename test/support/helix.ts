@@ -60,7 +60,7 @@ export async function startHelix(options: HelixOptions = {}): Promise<Helix> {
 
   const terminal = await startTerminal({
     command: program,
-    args: ['-vv', '--log', log, ...(options.files ?? [])],
+    args: ['-v', '--log', log, ...(options.files ?? [])],
     cwd,
     home,
     ...(options.env && { env: options.env }),
