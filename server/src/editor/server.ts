@@ -131,6 +131,10 @@ export function runLanguageServer(options: ServerOptions): Promise<number> {
         clock,
         log,
       });
+      // Only now: vscode-languageserver takes this notification for itself during initialize.
+      connection.onNotification('window/workDoneProgress/cancel', ({ token }: { token: unknown }) =>
+        editor?.cancelProgress(token),
+      );
       return initializeResult(params, options.version);
     });
     connection.onInitialized(() => editor?.begin());
@@ -152,9 +156,6 @@ export function runLanguageServer(options: ServerOptions): Promise<number> {
       answered((it, params: unknown) => it.intent(params)),
     );
     connection.onDidChangeConfiguration(({ settings }) => editor?.configure(settings));
-    connection.onNotification('window/workDoneProgress/cancel', ({ token }: { token: unknown }) =>
-      editor?.cancelProgress(token),
-    );
     transport.onEnd(() => void end(codeNow(), 'the editor’s stream has ended'));
     const aborted = () => void end(codeNow(), 'a signal');
     if (options.signal?.aborted) aborted();

@@ -208,7 +208,10 @@ describe('in an editor that does not', () => {
 describe('in a client with dialogs of its own', () => {
   const rich = { options: { client: { name: 'atomic.nvim', dialogs: true } } };
   it('the whole question is handed over, and the answer is taken as it is', async () => {
-    const editor = await startEditor({ ...rich, answers: { 'atomic/dialog': () => ({ value: 'text\nlines' }) } });
+    const editor = await startEditor({
+      ...rich,
+      answers: { 'atomic/dialog': () => ({ value: 'text\nlines' }) },
+    });
     await attached(editor);
     editor.hub.append(opened({ id: 'd1', method: 'editor', title: 'Edit', prefill: 'x' }));
     await editor.when(() => editor.hub.intents.length === 1);

@@ -138,7 +138,7 @@ describe('a command without what it needs', () => {
     });
   });
   it('is answered by a command where the editor shows no questions', async () => {
-    const editor = await startEditor({ name: 'Helix', capabilities: {} , params: { capabilities: {} } });
+    const editor = await startEditor({ name: 'Helix', capabilities: {}, params: { capabilities: {} } });
     await editor.execute('atomic.setAutoCompaction');
     await editor.until('window/showMessage');
     expect(editor.messages()[0]).toMatch(/atomic.answer1 = On, atomic.answer2 = Off; atomic.dialogCancel/);
@@ -190,7 +190,9 @@ it('every command of the table is answered, with no argument and with its exampl
         expect(answer).toEqual({ intent: expect.any(String) });
       if (kind === 'read') expect(answer).toBeTypeOf('object');
       if (answer instanceof Error)
-        expect((answer as unknown as { data: { name: string } }).data.name).toMatch(/EmptyPrompt|BadArguments/);
+        expect((answer as unknown as { data: { name: string } }).data.name).toMatch(
+          /EmptyPrompt|BadArguments/,
+        );
     }
   }
 });

@@ -1,8 +1,8 @@
 // The stream for rich clients, and what becomes of it all when the hub is lost.
 import { describe, expect, it } from 'vitest';
 import { createEvents } from '../../../server/src/editor/events.ts';
-import { createMirror } from '../../../server/src/editor/mirror.ts';
 import { comebacks } from '../../../server/src/editor/link.ts';
+import { createMirror } from '../../../server/src/editor/mirror.ts';
 import { AtomicError } from '../../../server/src/protocol/errors.ts';
 import type { Fact } from '../../../server/src/protocol/facts.ts';
 import { emptySnapshot, folded } from '../../../server/src/session/fold.ts';

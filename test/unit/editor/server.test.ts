@@ -56,7 +56,7 @@ describe('initialize', () => {
     const asked: number[] = [];
     const editor = await startEditor({
       params: { processId: 4711 },
-      server: { isAlive: (pid) => (asked.push(pid), false) },
+      server: { isAlive: (pid) => asked.push(pid) === 0 },
     });
     editor.clock.advance(60_000);
     await turn();

@@ -268,6 +268,8 @@ export async function startEditor(how: EditorHow = {}): Promise<FakeEditor> {
     messages: () => editor.of('window/showMessage').map(({ message }) => message),
   };
   connection.onNotification((method, params) => void received.push({ method, params }));
+  // vscode-jsonrpc keeps progress from the handler of everything.
+  connection.onNotification('$/progress', (params) => void received.push({ method: '$/progress', params }));
   connection.onRequest((method, params, token) => {
     received.push({ method, params });
     const answer = editor.answers[method];
