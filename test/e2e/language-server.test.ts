@@ -73,8 +73,8 @@ it('lets the run go on in the hub when the editor is killed', async () => {
   await once(server.child, 'exit');
   const second = await startLanguageServer({ home: server.home });
   closing.push(() => second.close());
-  const { snapshot } = await second.request<{ snapshot: { run: unknown } }>('atomic/attach', {});
-  expect(snapshot.run).not.toBeNull();
+  expect(second.attached.snapshot?.run).toMatchObject({ turns: 1 });
+  expect(second.attached.snapshot?.message?.blocks[0]?.text).toBe('First half, ');
   wait.open();
   await second.fact((fact) => fact.type === 'agent_settled');
   const text = await second.execute<{ text: string }>('atomic.getLastAssistantText');

@@ -1,4 +1,6 @@
 // The real Neovim with its built-in LSP client and no plugin, and the real pi.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { describeWithEditor } from '../support/editors.ts';
 import { program } from '../support/language-server.ts';
@@ -40,14 +42,23 @@ describeWithEditor('nvim', 'Neovim without a plugin, on the real pi', () => {
   it('sends a prompt, and sees text stream, a tool run and the answer', async () => {
     const wait = gate();
     const neovim = await withPi([
-      ['Let me look. ', { gate: wait }, { toolCall: 'bash', arguments: { command: 'echo marmalade' } }],
+      // The command ends when the test has seen it run.
+      [
+        'Let me look. ',
+        { gate: wait },
+        {
+          toolCall: 'bash',
+          arguments: { command: 'until [ -e go ]; do sleep 0.05; done; echo marmalade' },
+        },
+      ],
       'All is well.',
     ]);
     const result = await neovim.executeCommand<{ intent: string }>('atomic.prompt', ['What is here?']);
     expect(result.intent).toEqual(expect.any(String));
     await reported(neovim, 'Let me look.');
     wait.open();
-    await reported(neovim, 'echo marmalade');
+    await reported(neovim, 'bash');
+    writeFileSync(join(neovim.cwd, 'go'), '');
     await ended(neovim);
     const { text } = await neovim.executeCommand<{ text: string }>('atomic.getLastAssistantText');
     expect(text).toBe('All is well.');

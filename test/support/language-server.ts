@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createMessageConnection, StreamMessageReader, StreamMessageWriter } from 'vscode-jsonrpc/node';
+import type { EditorAttachResult } from '../../server/src/protocol/editor.ts';
 import type { Fact } from '../../server/src/protocol/facts.ts';
 import type { AgentChoice, FactsBatch } from '../../server/src/protocol/hub.ts';
 import { createEditorHome, type EditorHome } from '../editors/home.ts';
@@ -19,6 +20,8 @@ export interface LanguageServer {
   home: EditorHome;
   workspace: string;
   child: ChildProcess;
+  /** The answer to its `atomic/attach`, which begins the events. */
+  attached: EditorAttachResult;
   /** Batches of `atomic/events` so far. */
   batches: FactsBatch[];
   facts(): Fact[];
@@ -47,7 +50,7 @@ export interface LanguageServerOptions {
 export const peakMemory = (pid: number): number =>
   Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) * 1024;
 
-/** Starts the server and sends `initialize` and `initialized`. */
+/** Starts the server, introduces itself and follows the session of the workspace. */
 export async function startLanguageServer(options: LanguageServerOptions = {}): Promise<LanguageServer> {
   const home = options.home ?? createEditorHome();
   const workspace = projectFolder(home, undefined);
@@ -88,6 +91,7 @@ export async function startLanguageServer(options: LanguageServerOptions = {}): 
     home,
     workspace,
     child,
+    attached: undefined as never,
     batches,
     facts: () => batches.flatMap((batch) => batch.facts),
     request: (method, params) => connection.sendRequest(method, params),
@@ -135,6 +139,7 @@ export async function startLanguageServer(options: LanguageServerOptions = {}): 
     },
   });
   await connection.sendNotification('initialized', {});
+  server.attached = await server.request<EditorAttachResult>('atomic/attach', {});
   return server;
 }
 

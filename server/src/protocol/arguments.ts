@@ -25,7 +25,9 @@ export function givenParams(row: CommandRow, args: readonly unknown[] | undefine
 export function checkedParams(row: CommandRow, params: Params): Params {
   const result = row.params.safeParse(params);
   if (result.success) return result.data;
-  const issue = result.error.issues[0]!;
+  const { issues } = result.error;
+  // A wrong key is often the cause of a missing one.
+  const issue = issues.find(({ code }) => code === 'unrecognized_keys') ?? issues[0]!;
   const path = issue.path.join('.');
   if (issue.code === 'unrecognized_keys') {
     const known = Object.keys(row.params.shape);
