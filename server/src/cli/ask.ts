@@ -45,6 +45,7 @@ export function createAsker(parts: {
   };
   return {
     open(dialog) {
+      if (asking?.id === dialog.id || waiting.some(({ id }) => id === dialog.id)) return;
       waiting.push(dialog);
       if (!asking) next();
     },

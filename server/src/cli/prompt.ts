@@ -34,17 +34,17 @@ export async function runPrompt(terminal: Terminal, options: PromptOptions): Pro
     return exitCodes.usage;
   }
   const left = new AbortController();
+  const hard = new AbortController();
   let interrupted = 0;
   let stop: () => void = () => left.abort();
   const interrupt = () => {
     interrupted += 1;
-    if (interrupted > 1) left.abort();
-    else stop();
+    if (interrupted === 1) stop();
+    else if (interrupted === 2) left.abort();
+    else hard.abort();
   };
   const endInterrupts = terminal.onInterrupt(interrupt);
-  const leaving = new Promise<Ending>((resolve) =>
-    left.signal.addEventListener('abort', () => resolve({ code: exitCodes.interrupted }), { once: true }),
-  );
+  const leaving = aborted(left.signal);
   try {
     const connecting = terminal.open(options.noHub ? 'private' : 'started');
     const connection = await Promise.race([connecting, leaving]);
@@ -59,11 +59,13 @@ export async function runPrompt(terminal: Terminal, options: PromptOptions): Pro
       const followed = follow(terminal, options, text, connection.client, interrupt, (abort) => {
         stop = abort;
       });
+      followed.catch(() => {});
       const ending = await Promise.race([followed, leaving]);
       if (ending.sentence && !interrupted) line(terminal.error, `atomic-lsp: ${ending.sentence}`);
       return interrupted ? exitCodes.interrupted : ending.code;
     } finally {
-      await Promise.race([connection.end(), leaving]);
+      // An agent of our own is waited for, unless the person insists.
+      await Promise.race([connection.end(), options.noHub ? aborted(hard.signal) : leaving]);
     }
   } finally {
     endInterrupts();
@@ -121,21 +123,19 @@ async function follow(
   });
   onStop(() => void order('abort', {}).catch(() => {}));
 
+  const closed = new Set<string>();
   const question = async (dialog: Dialog) => {
-    // A question that somebody else's work led to is theirs.
-    if (dialog.origin && dialog.origin.id !== own) return;
-    if (input.isTTY && error.isTTY) return asker.open(dialog);
     const { sessions } = await client.status();
-    const others = sessions
-      .find((it) => it.session === session)
-      ?.editors.filter((it) => it.origin.id !== own);
+    const watching = sessions.find((it) => it.session === session)?.editors ?? [];
+    const others = watching.filter((it) => it.origin.id !== own);
+    if (closed.has(dialog.id)) return;
+    const theirs = others.some((it) => it.origin.id === dialog.origin?.id);
+    if (!theirs && input.isTTY && error.isTTY) return asker.open(dialog);
     const title = JSON.stringify(dialog.title);
-    if (others?.length)
-      return show(
-        render.remark(
-          `The agent asks ${title}: answer it in ${others.map((it) => it.origin.name).join(' or ')}.`,
-        ),
-      );
+    if (others.length > 0) {
+      const names = others.map((it) => it.origin.name).join(' or ');
+      return show(render.remark(`The agent asks ${title}: answer it in ${names}.`));
+    }
     show(
       render.remark(
         `The agent asks ${title}, and there is no terminal to answer in: it is refused. Use a terminal, or open the workspace in an editor.`,
@@ -144,6 +144,7 @@ async function follow(
     await order('answer', { dialog: dialog.id, cancelled: true });
   };
   const settled = (fact: Extract<Fact, { type: 'dialog_settled' }>) => {
+    closed.add(fact.id);
     if (fact.by?.id === own) return;
     const answer = fact.answer === undefined ? '' : `: ${fact.answer}`;
     asker.close(
@@ -201,6 +202,7 @@ async function follow(
     judge(waiting.resync(resync.snapshot));
     decideNow();
   });
+  for (const dialog of snapshot.dialogs) void question(dialog).catch(() => {});
   for (const run of early) run();
   if (snapshot.run && !json) show(render.remark('The agent is at work already: the prompt joins that run.'));
   await Promise.race([order('prompt', { message: text }, intent), ended]);
@@ -211,6 +213,11 @@ async function follow(
     show(render.end());
   }
 }
+
+const aborted = (signal: AbortSignal): Promise<Ending> =>
+  new Promise((resolve) =>
+    signal.addEventListener('abort', () => resolve({ code: exitCodes.interrupted }), { once: true }),
+  );
 
 /** All of a stream as text. */
 async function everything(input: NodeJS.ReadStream): Promise<string> {

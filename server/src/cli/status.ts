@@ -52,9 +52,9 @@ export function statusLines(status: StatusResult, now: number): string[] {
         ? 'agent ended'
         : 'agent not started',
     dialogs > 0 ? 'asks' : busy ? 'works' : 'idle',
-    `${watching.length} watching`,
+    String(watching.length),
   ]);
-  return [...lines, ...table([['workspace', 'session', 'agent', 'state', ''], ...rows])];
+  return [...lines, ...table([['workspace', 'session', 'agent', 'state', 'editors'], ...rows])];
 }
 
 /** Columns side by side; lines do not end in blanks. */

@@ -25,15 +25,13 @@ export async function runStop(terminal: Terminal, { whenIdle, force }: StopOptio
     line(output, 'No hub is running.');
     return exitCodes.done;
   }
-  if (found === 'late') {
-    if (force) return killed(terminal);
-    line(error, 'atomic-lsp: The hub does not answer: end it with "atomic-lsp stop --force".');
-    return exitCodes.failed;
-  }
+  if (found === 'late') return force ? killed(terminal) : silent(terminal);
   const connection: Connection = found;
   const closed = new Promise<'closed'>((resolve) => connection.client.onClose(() => resolve('closed')));
+  const status = await within(terminal, greeting, connection.client.status());
+  if (status === 'late') return force ? killed(terminal) : silent(terminal);
   const asked = await within(terminal, greeting, connection.client.stop({ whenIdle, force }));
-  if (asked === 'late') return force ? killed(terminal) : exitCodes.failed;
+  if (asked === 'late') return force ? killed(terminal) : silent(terminal);
   if (!asked.stopping) {
     line(error, `atomic-lsp: ${asked.reason ?? 'The hub goes on.'}`);
     await connection.end();
@@ -44,13 +42,32 @@ export async function runStop(terminal: Terminal, { whenIdle, force }: StopOptio
     await connection.end();
     return exitCodes.done;
   }
-  if ((await within(terminal, ending, closed)) === 'late') {
+  const ended = closed.then(() => processEnded(status.pid));
+  if ((await within(terminal, ending, ended)) === 'late') {
     if (force) return killed(terminal);
     line(error, 'atomic-lsp: The hub has not ended yet: end it with "atomic-lsp stop --force".');
     return exitCodes.failed;
   }
   line(output, 'The hub has ended.');
   return exitCodes.done;
+}
+
+function silent({ error }: Terminal): number {
+  line(error, 'atomic-lsp: The hub does not answer: end it with "atomic-lsp stop --force".');
+  return exitCodes.failed;
+}
+
+/** Resolves when there is no such process. */
+async function processEnded(pid: number): Promise<void> {
+  for (;;) {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return;
+    }
+    // The system has no event for the end of a process that is not our child.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }
 
 async function killed({ output, error, places, hubWords }: Terminal): Promise<number> {
