@@ -1,0 +1,160 @@
+// The pieces of the transcript that are written whole: tool calls, questions, one-liners. Guarantees: pure; output is bounded
+// and cannot leave its block; every heading and one-liner bears the mark; no secret answer. Must not know: streams,
+// files, what came before.
+import type { Dialog, Fact } from '../protocol/facts.ts';
+import type { Block, Message, ToolResult } from '../protocol/records.ts';
+import {
+  bounded,
+  cleaned,
+  codeSpan,
+  fenced,
+  mark,
+  oneLine,
+  passage,
+  quoted,
+  remark,
+} from './transcript-text.ts';
+
+/** Lines of a tool's output and of a diff that are kept, and UTF-16 units of a line. */
+export const outputKept = { head: 20, tail: 20, width: 500 };
+export const diffKept = { head: 200, tail: 100, width: 1000 };
+
+/** ` 2026-12-01 05:14`, in the time zone of the process; empty where no time is known. */
+export function timeOf(milliseconds: number | undefined): string {
+  if (milliseconds === undefined) return '';
+  const date = new Date(milliseconds);
+  if (Number.isNaN(date.getTime())) return '';
+  const two = (n: number) => String(n).padStart(2, '0');
+  return ` ${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
+const mainArguments = ['command', 'path', 'file_path', 'filePath', 'file', 'pattern', 'query', 'url', 'name'];
+
+/** `### bash `npm test` ◈`. The argument is the one that a person would look for. */
+export function toolHeading(name: string, args: Record<string, unknown> = {}): string {
+  const named = mainArguments.map((key) => args[key]).find((value) => typeof value === 'string');
+  const text =
+    named ??
+    Object.values(args).find((value) => typeof value === 'string') ??
+    (Object.keys(args).length ? JSON.stringify(args) : '');
+  const argument = oneLine(String(text), 120);
+  return `### ${oneLine(name, 60) || 'tool'} ${argument && `${codeSpan(argument)} `}${mark}`;
+}
+
+/** What a tool gave: its diff where it has one, else its output, bounded. */
+export function toolOutput(result: ToolResult | undefined, failed: boolean): string {
+  const details = result?.details as { diff?: unknown } | null | undefined;
+  const diff = typeof details?.diff === 'string' && !failed ? details.diff : undefined;
+  const text = diff === undefined ? bounded(textOf(result?.content), outputKept) : bounded(diff, diffKept);
+  const images = imagesOf(result?.content);
+  return [
+    failed ? remark('**Failed**') : '',
+    text ? fenced(text, diff === undefined ? '' : 'diff') : '',
+    images,
+    !failed && !text && !images ? remark('Done, without output.') : '',
+  ]
+    .filter(Boolean)
+    .join('\n\n');
+}
+
+/** What a shell command of the user's gave. */
+export function shellOutput(data: unknown): string {
+  const { output, exitCode, cancelled, fullOutputPath } = (data ?? {}) as Record<string, unknown>;
+  const text = bounded(typeof output === 'string' ? output : '', outputKept);
+  const end = cancelled === true ? 'Stopped.' : exitCode === undefined ? '' : `Exit code ${exitCode}.`;
+  const more = typeof fullOutputPath === 'string' ? `All of it: ${codeSpan(oneLine(fullOutputPath))}` : '';
+  const line = [end, more].filter(Boolean).join(' ');
+  return [text ? fenced(text) : '', line ? remark(line) : ''].filter(Boolean).join('\n\n');
+}
+
+/** The texts of a message's or result's content. */
+export function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  return blocksOf(content)
+    .flatMap((block) => (block.type === 'text' && typeof block.text === 'string' ? [block.text] : []))
+    .join('\n');
+}
+
+export const blocksOf = (content: unknown): Block[] =>
+  Array.isArray(content)
+    ? (content.filter((block) => typeof block === 'object' && block !== null) as Block[])
+    : typeof content === 'string'
+      ? [{ type: 'text', text: content }]
+      : [];
+
+/** One line for each image. */
+export const imagesOf = (content: unknown): string =>
+  blocksOf(content)
+    .flatMap((block) =>
+      block.type === 'image' ? [remark(`Image (${oneLine(String(block.mimeType), 40)})`)] : [],
+    )
+    .join('\n\n');
+
+/** An error: on one line where it is one. */
+export function problem(label: string, text: string): string {
+  const clean = cleaned(text).trim();
+  if (!clean.includes('\n') && clean.length <= 1000) return remark(`**${label}:** ${clean}`);
+  return `${remark(`**${label}:**`)}\n\n${fenced(clean)}`;
+}
+
+/** A question with its options and how to answer it. */
+export function dialogOpened(dialog: Dialog): string {
+  const lines = [`### Question ${mark}`, '', passage(dialog.title) || 'The agent asks.'];
+  if (dialog.message) lines.push('', passage(dialog.message));
+  const options = dialog.options ?? (dialog.method === 'confirm' ? ['Yes', 'No'] : undefined);
+  if (options) {
+    lines.push('');
+    options.forEach((label, at) => {
+      const how = at < 9 ? ` (\`atomic.answer${at + 1}\`)` : '';
+      lines.push(`${at + 1}. ${oneLine(label, 500) || '(empty)'}${how}`);
+    });
+  } else if (dialog.placeholder) lines.push('', `For example: ${oneLine(dialog.placeholder)}`);
+  const more =
+    (options?.length ?? 0) > 9 ? ' `atomic.answer` with `{"index": …}` takes the others (from 0).' : '';
+  const how = options
+    ? `Answer with the command beside an option, or refuse with \`atomic.dialogCancel\`.${more}`
+    : 'Answer with `atomic.answer` and your text, or by saving its file in `answers/`; refuse with `atomic.dialogCancel`.';
+  const until =
+    dialog.deadline === undefined
+      ? ''
+      : ` The agent waits ${Math.round((dialog.deadline - dialog.openedAt) / 1000)} s.`;
+  lines.push('', remark(how + until));
+  return lines.join('\n');
+}
+
+/** How a question ended. */
+export function dialogSettled(
+  dialog: Dialog | undefined,
+  { outcome, by, answer }: Extract<Fact, { type: 'dialog_settled' }>,
+): string {
+  const title = dialog ? ` “${oneLine(dialog.title, 80)}”` : '';
+  const who = by ? ` by ${oneLine(by.name, 40)}` : '';
+  if (outcome !== 'answered') return remark(`Question${title} ${ends[outcome] ?? outcome}${who}.`);
+  const line = `Question${title} answered${who}`;
+  if (answer === undefined || dialog?.secret) return remark(`${line}.`);
+  if (!answer.includes('\n') && answer.length <= 300)
+    return remark(`${line}: ${oneLine(answer, 300) || '(empty)'}`);
+  return `${remark(`${line}:`)}\n\n${quoted(answer)}`;
+}
+
+const ends: Record<string, string> = {
+  cancelled: 'refused',
+  expired: 'timed out: the agent decided by itself',
+  withdrawn: 'withdrawn',
+};
+
+/** Texts that were queued and never sent. */
+export const returned = (texts: readonly string[]): string =>
+  [remark('Taken back from the queue, not sent:'), ...texts.map(quoted)].filter(Boolean).join('\n\n');
+
+/** What the agent's own summary of older messages says. */
+export function summary(message: Message): string {
+  const tokens = typeof message.tokensBefore === 'number' ? ` (${message.tokensBefore} tokens before)` : '';
+  const line =
+    message.role === 'branchSummary'
+      ? 'Summary of another branch:'
+      : `The conversation was compacted${tokens}:`;
+  return [remark(line), quoted(String(message.summary ?? textOf(message.content)))]
+    .filter(Boolean)
+    .join('\n\n');
+}

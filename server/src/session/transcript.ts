@@ -1,0 +1,298 @@
+// The transcript: a session as Markdown that only grows. Guarantees: pure; what is returned belongs at the exact end of what
+// was returned before; `\n` only; merged facts give the same text as exact ones; text of others stands as it is (cleaned),
+// but headings and one-liners of the transcript bear a mark that other text cannot have, and no code fence stays open over
+// one. Must not know: files, editors.
+import type { Dialog, Fact } from '../protocol/facts.ts';
+import type { Message } from '../protocol/records.ts';
+import type { Snapshot } from '../protocol/snapshot.ts';
+import * as blocks from './transcript-blocks.ts';
+import { createPage } from './transcript-page.ts';
+import { codeSpan, mark, oneLine, passage, remark } from './transcript-text.ts';
+
+/** How far a transcript has come: enough to go on in another process. */
+export interface TranscriptPosition {
+  /** `sessionId` of the conversation. */
+  session?: string;
+  /** Identity of the last message that is in it. */
+  last?: string;
+}
+
+export interface Transcript {
+  /** The text that this fact adds; `after` is the snapshot with it. May be empty, may end within a line. */
+  appended(fact: Fact, after: Snapshot): string;
+  readonly position: TranscriptPosition;
+  /** No text is being streamed. */
+  readonly atRest: boolean;
+  /** From here on the text stands in a new file: the next speaker is named again. */
+  newFile(): void;
+}
+
+/** A message's identity as far as dialects give one. */
+export const identityOf = ({ role, timestamp, toolCallId, content }: Message): string =>
+  JSON.stringify([role, timestamp ?? blocks.textOf(content).slice(0, 200), toolCallId ?? '']);
+
+/** A transcript; with a position it goes on under a rule, and a conversation read again adds only what is new. */
+export function createTranscript(from?: TranscriptPosition): Transcript {
+  const page = createPage(from !== undefined);
+  let position: TranscriptPosition = from ?? {};
+  const calls = new Map<string, { name: string; args: Record<string, unknown> }>();
+  const toolsWritten = new Set<string>();
+  const dialogs = new Map<string, Dialog>();
+  const shells = new Map<string, string>();
+  /** Shell commands since the last message: they come back when the conversation is read again. */
+  const shellsWritten = new Set<string>();
+  let toolUnderHeading: string | undefined;
+  let said = '';
+
+  const block = (text: string) => {
+    toolUnderHeading = undefined;
+    if (text) page.block(text);
+  };
+  const toolHead = (id: string) => {
+    if (toolUnderHeading === id) return;
+    const { name, args } = calls.get(id) ?? { name: 'tool', args: {} };
+    page.speaker('Atomic');
+    block(blocks.toolHeading(name, args));
+    toolUnderHeading = id;
+  };
+  const toolEnd = (id: string, result: Parameters<typeof blocks.toolOutput>[0], failed: boolean) => {
+    if (toolsWritten.has(id)) return;
+    toolsWritten.add(id);
+    toolHead(id);
+    block(blocks.toolOutput(result, failed));
+  };
+
+  const assistantEnded = (message: Message, at: number | undefined) => {
+    page.time(message.timestamp ?? at);
+    blocks.blocksOf(message.content).forEach((part, index) => {
+      if (part.type === 'text') page.completed(index, 'text', String(part.text ?? ''));
+      else if (part.type === 'thinking') page.completed(index, 'thinking', String(part.thinking ?? ''));
+      else if (part.type === 'toolCall') calls.set(part.id, { name: part.name, args: part.arguments ?? {} });
+    });
+    page.messageOver();
+    block(blocks.imagesOf(message.content));
+    said = '';
+    outcome(message.stopReason, message.errorMessage);
+  };
+  /** Said once, whether the message or the end of the run tells it first. */
+  const outcome = (stopReason: string | undefined, error: string | undefined) => {
+    const text =
+      stopReason === 'aborted'
+        ? remark('Stopped.')
+        : stopReason === 'error'
+          ? blocks.problem('Error', error || 'The model gave no reason.')
+          : stopReason === 'length'
+            ? remark('The answer was cut: the model’s limit of tokens was reached.')
+            : '';
+    if (text && text !== said) block(text);
+    said = text;
+  };
+
+  const messageEnded = (message: Message, at?: number) => {
+    const content = message.content;
+    shellsWritten.clear();
+    switch (message.role) {
+      case 'assistant':
+        return assistantEnded(message, at);
+      case 'user':
+        page.time(message.timestamp ?? at);
+        page.speaker('You', true);
+        block(passage(blocks.textOf(content)));
+        return block(blocks.imagesOf(content));
+      case 'toolResult': {
+        const id = message.toolCallId ?? '';
+        if (!calls.has(id)) calls.set(id, { name: message.toolName ?? 'tool', args: {} });
+        return toolEnd(
+          id,
+          { content: blocks.blocksOf(content), details: message.details },
+          message.isError === true,
+        );
+      }
+      case 'bashExecution':
+        return shellEnded(String(message.command ?? ''), message);
+      case 'compactionSummary':
+      case 'branchSummary':
+        return block(blocks.summary(message));
+      default: {
+        const text = passage(blocks.textOf(content));
+        if (message.display === false || !text) return;
+        const kind = oneLine(String(message.customType ?? message.role), 60);
+        page.speaker(undefined);
+        block(`### ${kind} ${mark}`);
+        return block(text);
+      }
+    }
+  };
+  const shellEnded = (command: string, data: unknown) => {
+    page.speaker(undefined);
+    block(`### You ran ${codeSpan(oneLine(command, 120) || 'a command')} ${mark}`);
+    block(blocks.shellOutput(data));
+    shellsWritten.add(command);
+  };
+
+  const sessionReplaced = ({ state, messages, olderMessages, reason }: Of<'session_replaced'>) => {
+    page.messageOver();
+    const same = state.sessionId !== undefined && state.sessionId === position.session;
+    const known = same ? messages.findLastIndex((message) => identityOf(message) === position.last) : -1;
+    const fresh = messages
+      .slice(known + 1)
+      .filter(
+        ({ role, command }) => !(same && role === 'bashExecution' && shellsWritten.has(String(command))),
+      );
+    const first = position.session === undefined && !page.begun;
+    const last = messages.at(-1);
+    position = {
+      ...(state.sessionId !== undefined && { session: state.sessionId }),
+      ...(last ? { last: identityOf(last) } : same && position.last !== undefined && { last: position.last }),
+    };
+    if (fresh.length === 0 && (same || first)) return;
+    toolsWritten.clear();
+    page.speaker(undefined);
+    if (page.begun) block('---');
+    const name = state.sessionName ? ` “${oneLine(state.sessionName, 80)}”` : '';
+    const what =
+      known >= 0 ? 'The conversation goes on' : same || first ? 'The conversation' : 'Another conversation';
+    block(remark(`${what}${name} (${oneLine(reason, 100)}).`));
+    if (known < 0 && olderMessages > 0) block(remark(`${olderMessages} earlier messages are left out here.`));
+    for (const message of fresh) messageEnded(message);
+  };
+
+  const handled = (fact: Fact, after: Snapshot) => {
+    switch (fact.type) {
+      case 'message_start':
+        if (fact.message.role !== 'assistant') return;
+        page.messageOver();
+        return page.time(fact.message.timestamp ?? fact.at);
+      case 'message_update': {
+        const event = fact.assistantMessageEvent;
+        if (event.type.startsWith('toolcall_')) return;
+        const kind = event.type.startsWith('text') ? 'text' : 'thinking';
+        toolUnderHeading = undefined;
+        if ('delta' in event) return page.piece(event.contentIndex, kind, event.delta);
+        if (event.type.endsWith('_start')) return page.started(event.contentIndex, kind);
+        return page.completed(event.contentIndex, kind, 'content' in event ? event.content : undefined);
+      }
+      case 'message_end':
+        messageEnded(fact.message, fact.at);
+        position = { ...position, last: identityOf(fact.message) };
+        return;
+      case 'tool_execution_start':
+        toolsWritten.delete(fact.toolCallId);
+        calls.set(fact.toolCallId, { name: fact.toolName, args: fact.args });
+        return toolHead(fact.toolCallId);
+      case 'tool_execution_end': {
+        const args = after.tools[fact.toolCallId]?.args;
+        if (!calls.has(fact.toolCallId))
+          calls.set(fact.toolCallId, { name: fact.toolName, args: args ?? {} });
+        return toolEnd(fact.toolCallId, fact.result, fact.isError);
+      }
+      case 'agent_settled':
+        page.messageOver();
+        outcome(fact.aborted ? 'aborted' : fact.outcome.stopReason, fact.outcome.errorMessage);
+        said = '';
+        calls.clear();
+        return toolsWritten.clear();
+      case 'auto_retry_start':
+      case 'summarization_retry_scheduled': {
+        const why = fact.errorMessage ? `: ${oneLine(fact.errorMessage, 300)}` : '.';
+        const seconds = Math.round(fact.delayMs / 100) / 10;
+        return block(remark(`Retry ${fact.attempt} of ${fact.maxAttempts} in ${seconds} s${why}`));
+      }
+      case 'auto_retry_end':
+        return fact.success
+          ? undefined
+          : block(blocks.problem('Retrying failed', fact.finalError || 'The agent gave up.'));
+      case 'compaction_start':
+        return block(
+          remark(`Compacting the conversation${fact.reason ? ` (${oneLine(fact.reason, 60)})` : ''}…`),
+        );
+      case 'compaction_end':
+        if (fact.errorMessage) return block(blocks.problem('Compaction failed', fact.errorMessage));
+        if (fact.aborted) return block(remark('The compaction was stopped.'));
+        return block(blocks.summary({ role: 'compactionSummary', ...fact.result }));
+      case 'extension_error':
+        return block(
+          blocks.problem(`Error in extension ${oneLine(fact.extensionPath ?? '', 120)}`, String(fact.error)),
+        );
+      case 'extension_ui_request':
+        if (fact.method !== 'notify') return;
+        return block(
+          remark(`${levels[String(fact.notifyType)] ?? ''}${oneLine(String(fact.message ?? ''), 1000)}`),
+        );
+      case 'notice':
+        return block(remark(`${levels[fact.level] ?? ''}${oneLine(String(fact.message), 1000)}`));
+      case 'dialog_opened':
+        dialogs.set(fact.dialog.id, fact.dialog);
+        return block(blocks.dialogOpened(fact.dialog));
+      case 'dialog_settled':
+        block(blocks.dialogSettled(dialogs.get(fact.id), fact));
+        dialogs.delete(fact.id);
+        return;
+      case 'intent_accepted':
+        if (shellCommands.has(fact.command)) shells.set(fact.intent, fact.text ?? '');
+        return;
+      case 'intent_settled':
+        return intentSettled(fact);
+      case 'queue_returned':
+        return fact.texts?.length ? block(blocks.returned(fact.texts)) : undefined;
+      case 'session_replaced':
+        return sessionReplaced(fact);
+      case 'agent_exited':
+        page.messageOver();
+        calls.clear();
+        toolsWritten.clear();
+        return block(remark(passage(fact.message)));
+      default:
+        return;
+    }
+  };
+  const intentSettled = ({ intent, command, outcome: how, error, data }: Of<'intent_settled'>) => {
+    const shell = shells.get(intent);
+    shells.delete(intent);
+    if (how === 'done') return shell === undefined ? undefined : shellEnded(shell, data);
+    // An error about a credential might quote it.
+    const why = error && !command.includes('credential') ? error : `${how}.`;
+    const what = shell === undefined ? command : `${command} ${codeSpan(oneLine(shell, 120))}`;
+    return block(blocks.problem(`Not done (${what})`, why));
+  };
+
+  return {
+    appended(fact, after) {
+      handled(fact, after);
+      return page.taken();
+    },
+    get position() {
+      return position;
+    },
+    get atRest() {
+      return !page.streaming;
+    },
+    newFile: () => page.newFile(),
+  };
+}
+
+/** The transcript of everything that a snapshot still knows: its messages, the one in flight, its open questions. */
+export function wholeTranscript(snapshot: Snapshot): string {
+  const transcript = createTranscript();
+  const facts: Fact[] = [];
+  for (const message of snapshot.messages) facts.push({ type: 'message_end', message });
+  const { message } = snapshot;
+  if (message) {
+    facts.push({ type: 'message_start', message: { role: 'assistant', timestamp: message.startedAt } });
+    message.blocks.forEach(({ kind, text }, contentIndex) => {
+      if (kind !== 'toolcall')
+        facts.push({
+          type: 'message_update',
+          assistantMessageEvent: { type: `${kind}_delta`, contentIndex, delta: text },
+        });
+    });
+  }
+  for (const dialog of snapshot.dialogs) facts.push({ type: 'dialog_opened', dialog });
+  const older = snapshot.olderMessages;
+  const head = older > 0 ? `${remark(`${older} earlier messages are left out here.`)}\n\n` : '';
+  return head + facts.map((fact) => transcript.appended(fact, snapshot)).join('');
+}
+
+type Of<T extends Fact['type']> = Extract<Fact, { type: T }>;
+const shellCommands = new Set(['bash', 'user_bash']);
+const levels: Record<string, string> = { warning: '**Warning:** ', error: '**Error:** ' };

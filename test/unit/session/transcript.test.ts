@@ -1,0 +1,341 @@
+// The transcript, as a person reads it, and what holds for every row of facts.
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import type { Dialog, Fact } from '../../../server/src/protocol/facts.ts';
+import type { Message } from '../../../server/src/protocol/records.ts';
+import { emptySnapshot, folded } from '../../../server/src/session/fold.ts';
+import {
+  createTranscript,
+  type Transcript,
+  wholeTranscript,
+} from '../../../server/src/session/transcript.ts';
+import { timeOf } from '../../../server/src/session/transcript-blocks.ts';
+import { closingOf } from '../../../server/src/session/transcript-text.ts';
+import { mergedFacts } from '../../../server/src/session/view.ts';
+import { anyFacts, exited, foldedAll, neovim, replaced, settled } from './fold-support.ts';
+
+/** What facts add, and the transcript for more. */
+function written(facts: readonly Fact[], transcript: Transcript = createTranscript()): string {
+  let snapshot = emptySnapshot();
+  return facts
+    .map((fact) => {
+      snapshot = folded(snapshot, fact);
+      return transcript.appended(fact, snapshot);
+    })
+    .join('');
+}
+
+const at = Date.UTC(2026, 0, 2, 3, 4, 5);
+const time = timeOf(at);
+const user = (text: string): Fact => ({
+  type: 'message_end',
+  message: { role: 'user', content: text, timestamp: at },
+});
+const begins: Fact = { type: 'message_start', message: { role: 'assistant', content: [], timestamp: at } };
+const piece = (
+  delta: string,
+  type: 'text_delta' | 'thinking_delta' = 'text_delta',
+  contentIndex = 0,
+): Fact => ({
+  type: 'message_update',
+  assistantMessageEvent: { type, contentIndex, delta },
+});
+const ends = (content: Message['content'], more: Partial<Message> = {}): Fact => ({
+  type: 'message_end',
+  message: { role: 'assistant', content: content as never, timestamp: at, stopReason: 'stop', ...more },
+});
+const text = (value: string) => ({ type: 'text' as const, text: value });
+const toolResult = (id: string, output: string, more: object = {}): Message => ({
+  role: 'toolResult',
+  toolCallId: id,
+  toolName: 'bash',
+  content: [text(output)],
+  isError: false,
+  timestamp: at,
+  ...more,
+});
+const toolFacts = (id: string, command: string, output: string, more: object = {}): Fact[] => [
+  { type: 'tool_execution_start', toolCallId: id, toolName: 'bash', args: { command } },
+  {
+    type: 'tool_execution_end',
+    toolCallId: id,
+    toolName: 'bash',
+    result: { content: [text(output)], ...more },
+    isError: false,
+  },
+  { type: 'message_end', message: toolResult(id, output, more) },
+];
+const call = (id: string, command: string) => ({
+  type: 'toolCall' as const,
+  id,
+  name: 'bash',
+  arguments: { command },
+});
+
+const conversation: Fact[] = [
+  { type: 'agent_start' },
+  user('Run `ls`, please.'),
+  begins,
+  piece('I shall ', 'thinking_delta'),
+  piece('look.\n\nNow.\n', 'thinking_delta'),
+  piece('\n\nLook', 'text_delta', 1),
+  piece('ing.', 'text_delta', 1),
+  ends([{ type: 'thinking', thinking: 'I shall look.\n\nNow.\n' }, text('\n\nLooking.'), call('a', 'ls -l')]),
+  ...toolFacts('a', 'ls -l', 'one\ntwo\n'),
+  begins,
+  piece('Two files.'),
+  ends([text('Two files.')]),
+  settled,
+];
+
+it('reads like a conversation', () => {
+  expect(written(conversation)).toBe(`## You ◈${time}
+
+Run \`ls\`, please.
+
+## Atomic ◈${time}
+
+> *Thinking*
+>
+> I shall look.
+>
+> Now.
+
+Looking.
+
+### bash \`ls -l\` ◈
+
+\`\`\`
+one
+two
+\`\`\`
+
+Two files.
+`);
+});
+
+it('is the same told piece by piece and written from the snapshot', () => {
+  expect(wholeTranscript(foldedAll(conversation))).toBe(written(conversation));
+});
+
+it('shows a piece at once', () => {
+  const transcript = createTranscript();
+  const after = emptySnapshot();
+  transcript.appended(begins, after);
+  expect(transcript.appended(piece('Hel'), after)).toBe(`## Atomic ◈${time}\n\nHel`);
+  expect(transcript.atRest).toBe(false);
+  expect(transcript.appended(piece('lo '), after)).toBe('lo');
+  expect(transcript.appended(piece('you'), after)).toBe(' you');
+});
+
+it.each([
+  ['at the margin', '```js\nlet a', '```js\nlet a\n```\n'],
+  ['in a list', '- ~~~~\n  a\n  ```', '- ~~~~\n  a\n  ```\n  ~~~~\n'],
+  ['not one that is closed', '```\na\n```', '```\na\n```\n'],
+])('closes a fence that was cut: %s', (_, cut, shown) => {
+  const facts: Fact[] = [begins, piece(cut), { ...settled, aborted: true } as Fact];
+  expect(written(facts)).toBe(`## Atomic ◈${time}\n\n${shown}\n◈ Stopped.\n`);
+});
+
+it('says once that a run was stopped or failed', () => {
+  const failed = { stopReason: 'error', errorMessage: 'overloaded' } as const;
+  const facts: Fact[] = [begins, ends([], failed), { type: 'agent_settled', outcome: failed }];
+  expect(written(facts)).toBe('◈ **Error:** overloaded\n');
+  const cut: Fact[] = [
+    begins,
+    piece('a'),
+    ends([text('a')], { stopReason: 'aborted' }),
+    { type: 'agent_settled', outcome: { stopReason: 'aborted' }, aborted: true },
+  ];
+  expect(written(cut).match(/Stopped/g)).toHaveLength(1);
+});
+
+it('adds what was not streamed, and writes again what was corrected', () => {
+  expect(written([begins, piece('ab'), ends([text('abc'), text('more')])])).toContain('\n\nabc\n\nmore\n');
+  expect(written([begins, piece('ab'), ends([text('xy')])])).toContain(
+    'ab\n\n◈ The agent corrected this to:\n\nxy\n',
+  );
+});
+
+it('bounds output, and no output leaves its block', () => {
+  const lines = Array.from({ length: 100 }, (_, n) => `line ${n}`);
+  const page = written(toolFacts('a', 'x', `\`\`\`\`\n${lines.join('\n')}`));
+  expect(page).toContain('`````\n````\nline 0\n');
+  expect(page).toContain('line 18\n… 61 lines left out\nline 80\n');
+  expect(page.endsWith('line 99\n`````\n')).toBe(true);
+});
+
+it('shows a diff as one', () => {
+  expect(written(toolFacts('a', 'x', 'Edited.', { details: { diff: '-1 a\n+1 b' } }))).toContain(
+    '```diff\n-1 a\n+1 b\n```\n',
+  );
+});
+
+it('names the tool again when its output comes after another’s', () => {
+  const [a, aEnd] = toolFacts('a', 'first', '1');
+  const [b, bEnd] = toolFacts('b', 'second', '2');
+  expect(written([a!, b!, aEnd!, bEnd!]).match(/^### .*$/gm)).toEqual([
+    '### bash `first` ◈',
+    '### bash `second` ◈',
+    '### bash `first` ◈',
+    '### bash `second` ◈',
+  ]);
+});
+
+const question = (more: Partial<Dialog>): Dialog => ({
+  id: 'q',
+  method: 'select',
+  title: 'Which?',
+  openedAt: at,
+  ...more,
+});
+const asked = (more: Partial<Dialog>, answer?: string): Fact[] => [
+  { type: 'dialog_opened', dialog: question(more) },
+  {
+    type: 'dialog_settled',
+    id: 'q',
+    outcome: 'answered',
+    by: neovim,
+    ...(answer !== undefined && { answer }),
+  },
+];
+
+it('shows a question, how to answer it, and what was answered', () => {
+  expect(written(asked({ options: ['red', 'blue\nish'], deadline: at + 5000 }, 'red'))).toBe(`### Question ◈
+
+Which?
+
+1. red (\`atomic.answer1\`)
+2. blue ish (\`atomic.answer2\`)
+
+◈ Answer with the command beside an option, or refuse with \`atomic.dialogCancel\`. The agent waits 5 s.
+
+◈ Question “Which?” answered by Neovim: red
+`);
+});
+
+it('never shows a secret', () => {
+  const page = written(asked({ method: 'oauth_prompt', secret: true, prefill: 'hunter1' }, 'hunter2'));
+  expect(page).not.toContain('hunter');
+  const refused: Fact = {
+    type: 'intent_settled',
+    intent: 'i',
+    command: 'save_provider_credential',
+    outcome: 'refused',
+    error: 'bad key hunter2',
+  };
+  expect(written([refused])).toBe('◈ **Not done (save_provider_credential):** refused.\n');
+});
+
+it.each<[string, Fact, string]>([
+  [
+    'a retry',
+    { type: 'auto_retry_start', attempt: 1, maxAttempts: 3, delayMs: 2000, errorMessage: 'over\nloaded' },
+    '◈ Retry 1 of 3 in 2 s: over loaded\n',
+  ],
+  [
+    'a compaction',
+    { type: 'compaction_start', reason: 'threshold' },
+    '◈ Compacting the conversation (threshold)…\n',
+  ],
+  [
+    'its failure',
+    { type: 'compaction_end', errorMessage: 'too short' },
+    '◈ **Compaction failed:** too short\n',
+  ],
+  [
+    'its summary',
+    { type: 'compaction_end', result: { summary: 'So far\n\ngood.', tokensBefore: 9 } },
+    '◈ The conversation was compacted (9 tokens before):\n\n> So far\n>\n> good.\n',
+  ],
+  [
+    'a word of an extension',
+    { type: 'extension_ui_request', method: 'notify', message: 'hi\u001b[31m', notifyType: 'warning' },
+    '◈ **Warning:** hi\n',
+  ],
+  ['no status', { type: 'extension_ui_request', method: 'setStatus', statusKey: 'a', statusText: 'b' }, ''],
+  [
+    'what was queued',
+    { type: 'queue_returned', texts: ['one\ntwo', 'three'] },
+    '◈ Taken back from the queue, not sent:\n\n> one\n> two\n\n> three\n',
+  ],
+  ['the end of the agent', exited, '◈ It ended.\n'],
+])('says %s', (_, fact, expected) => {
+  expect(written([fact])).toBe(expected);
+});
+
+it('shows a shell command with its output', () => {
+  const facts: Fact[] = [
+    { type: 'intent_accepted', intent: 's', command: 'bash', text: 'false' },
+    {
+      type: 'intent_settled',
+      intent: 's',
+      command: 'bash',
+      outcome: 'done',
+      data: { output: 'no\n', exitCode: 1 },
+    },
+  ];
+  expect(written(facts)).toBe('### You ran `false` ◈\n\n```\nno\n```\n\n◈ Exit code 1.\n');
+});
+
+it('rules off another conversation, and adds only what is new of the same', () => {
+  const messages = [user('one'), user('two')].map((fact, n) => ({
+    ...(fact as { message: Message }).message,
+    timestamp: at + n,
+  }));
+  const transcript = createTranscript();
+  const first = written([replaced('s1', { messages: messages.slice(0, 1) })], transcript);
+  expect(first).toBe(`◈ The conversation (a new session).\n\n## You ◈${time}\n\none\n`);
+  expect(written([replaced('s1', { messages: messages.slice(0, 1) })], transcript)).toBe('');
+  const more = written([replaced('s1', { messages })], transcript);
+  expect(more).toContain('---\n\n◈ The conversation goes on');
+  expect(more).not.toContain('\none\n');
+  expect(more).toContain('\ntwo\n');
+  const other = written([replaced('s2', { messages, olderMessages: 4 })], transcript);
+  expect(other).toContain(
+    '\n---\n\n◈ Another conversation (a new session).\n\n◈ 4 earlier messages are left out here.',
+  );
+  expect(other).toContain('\none\n');
+
+  const later = createTranscript(transcript.position);
+  expect(written([replaced('s2', { messages })], later)).toBe('');
+  expect(written([user('three')], later)).toBe(`---\n\n## You ◈${time}\n\nthree\n`);
+});
+
+it('comes to the same by merged facts, wherever the batches were cut', () => {
+  fc.assert(
+    fc.property(anyFacts, fc.nat(60), (facts, k) => {
+      const merged = [...mergedFacts(facts.slice(0, k)), ...mergedFacts(facts.slice(k))];
+      expect(written(merged)).toBe(written(facts));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+it('lets no text make a heading or one-liner of its own, nor control the terminal', () => {
+  const wild = fc.stringMatching(/^[`~ \n#>◈\-1.\u001b[m\r\ud800\u2028a]{0,40}$/);
+  fc.assert(
+    fc.property(wild, wild, wild, (asks, says, gives) => {
+      const facts = [
+        user(asks),
+        begins,
+        ...[...says].map((unit) => piece(unit)),
+        ends([text(says), call('a', gives)]),
+        ...toolFacts('a', gives, gives),
+        settled,
+      ];
+      const page = written(facts);
+      expect(page).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
+      const ours = page.split('\n').filter((line) => line.includes('◈'));
+      for (const line of ours)
+        expect(line).toMatch(/^(## You ◈|## Atomic ◈|### bash .*◈$|◈ Done, without output\.$)/);
+      expect(ours.filter((line) => line.startsWith('## You ◈'))).toHaveLength(1);
+      // Every heading of ours stands outside of fences.
+      const lines = page.split('\n');
+      lines.forEach((line, n) => {
+        if (line.includes('◈')) expect(closingOf(lines.slice(0, n).join('\n'))).toBeUndefined();
+      });
+    }),
+    { numRuns: 500 },
+  );
+});
