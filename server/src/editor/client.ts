@@ -47,6 +47,7 @@ export function createClient(parts: {
   const messages: { level: Level; text: string }[] = [];
   let held = 0;
   let quietUntil = 0;
+  let said = '';
   let cancelNext: (() => void) | undefined;
   let ended = false;
 
@@ -57,6 +58,9 @@ export function createClient(parts: {
     });
   };
   const say = (level: Level, text: string) => {
+    // One cause can be seen in two places; it is told once.
+    if (text === said && clock.now() < quietUntil) return;
+    said = text;
     quietUntil = clock.now() + gap;
     const type = Math.min(types[level], parts.traits().leastShown);
     notify('window/showMessage', { type, message: oneLine(text) });

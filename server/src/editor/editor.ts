@@ -107,6 +107,8 @@ export function createEditor(parts: EditorParts): Editor {
           'BadArguments',
           'atomic/attach is for clients that opted in: give initializationOptions.client = {"name": …, "events": true}.',
         );
+      // Nothing may come between this and the answer.
+      events.end();
       const mirror = await link.follow({
         ...(session !== undefined && { session }),
         ...(workspace !== undefined && { workspace }),

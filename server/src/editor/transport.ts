@@ -1,8 +1,6 @@
 // The bytes between an editor and us. Guarantees: what is sent in one turn goes out in one write and in order; a slow editor
 // is seen (`full`), never queued for; the end of the editor's stream, a broken frame and a closed output all end in one
 // call. Must not know: methods, sessions.
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { createMessageConnection, type MessageConnection } from 'vscode-jsonrpc/node';
 import { createFrameReader, frame } from '../hub/frames.ts';
@@ -108,25 +106,4 @@ export function createTransport(input: Readable, output: Writable, log: Log): Tr
       connection.dispose();
     },
   };
-}
-
-/**
- * The two streams that a command line chooses: `--pipe=PATH` or `--pipe PATH`, `--socket=PORT` or `--socket PORT`, otherwise
- * the given standard streams (LSP: "Implementation Considerations"). Rejects when nobody listens there.
- */
-export async function streamsFor(
-  argv: readonly string[],
-  standard: { input: Readable; output: Writable },
-): Promise<{ input: Readable; output: Writable }> {
-  const value = (name: string): string | undefined => {
-    const at = argv.findIndex((arg) => arg === name || arg.startsWith(`${name}=`));
-    if (at < 0) return undefined;
-    return argv[at] === name ? argv[at + 1] : argv[at]!.slice(name.length + 1);
-  };
-  const pipe = value('--pipe');
-  const port = value('--socket');
-  if (pipe === undefined && port === undefined) return standard;
-  const socket = pipe === undefined ? connect(Number(port), '127.0.0.1') : connect(pipe);
-  await once(socket, 'connect');
-  return { input: socket, output: socket };
 }
