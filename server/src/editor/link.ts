@@ -1,6 +1,6 @@
 // The connection to the hub and the one session that this editor follows. Guarantees: connected on the first need; when the
-// connection is lost it comes back by itself, continues where it stood, and what was being sent is sent again under the
-// same id. Must not know: LSP, how the hub is reached.
+// connection is lost it comes back by itself and continues where it stood; what was being sent is sent again under the same
+// id to the same hub, and never to another. Must not know: LSP, how the hub is reached.
 import { randomUUID } from 'node:crypto';
 import type { HubClient } from '../hub/client.ts';
 import type { Settings } from '../protocol/editor.ts';
@@ -188,9 +188,23 @@ export function createLink(parts: {
     ready,
     async intent(id, command, params) {
       sent.add(id);
-      await persistently((hub, number) =>
-        hub.intent({ session: number, id, command, params: { ...params } as Record<string, unknown> }),
-      );
+      let epoch: string | undefined;
+      await persistently(async (hub, number) => {
+        const now = mirror?.epoch;
+        // Another hub does not know the id: it could do the same a second time.
+        if (epoch !== undefined && epoch !== now) throw unknownOutcome(command);
+        try {
+          await hub.intent({
+            session: number,
+            id,
+            command,
+            params: { ...params } as Record<string, unknown>,
+          });
+        } catch (error) {
+          if (!(error instanceof AtomicError && error.data?.accepted === false)) epoch = now;
+          throw error;
+        }
+      });
     },
     read: (command, params) =>
       persistently((hub, number) =>
@@ -236,6 +250,12 @@ export const cursorOf = ({ epoch, seq }: Mirror): Cursor => ({ epoch, seq });
 
 const isUnreachable = (error: unknown): boolean =>
   error instanceof AtomicError && error.code === 'HubUnreachable';
+
+const unknownOutcome = (command: string): AtomicError =>
+  new AtomicError(
+    'OutcomeUnknown',
+    `The hub ended while "${command}" was on its way, so whether it was done is not known: look at the conversation before you send it again.`,
+  );
 
 const unreachable = (): AtomicError =>
   new AtomicError('HubUnreachable', 'The connection to the hub was lost while it was needed: try again.');

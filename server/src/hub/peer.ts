@@ -49,7 +49,9 @@ export function createPeer(wire: Wire, host: PeerHost, log: Log): Peer {
   /** For what cannot be begun any more when the hub is stopping. */
   const atWork = () => {
     if (host.stopping)
-      throw new AtomicError('HubUnreachable', 'The hub is stopping: connect to the next one.');
+      throw new AtomicError('HubUnreachable', 'The hub is stopping: connect to the next one.', {
+        accepted: false,
+      });
     return known();
   };
   /** A request with its parameters checked and its errors in the one form. */
@@ -98,7 +100,9 @@ export function createPeer(wire: Wire, host: PeerHost, log: Log): Peer {
   answer(hub.hubMethods.attach, hub.attachParams, async (params) => {
     const { env } = known();
     if (host.stopping)
-      throw new AtomicError('HubUnreachable', 'The hub is stopping: connect to the next one.');
+      throw new AtomicError('HubUnreachable', 'The hub is stopping: connect to the next one.', {
+        accepted: false,
+      });
     const held = await registry.open(params, env);
     const { number, workspace, folder, session, channel } = held;
     if (gone.signal.aborted) return null;

@@ -228,6 +228,18 @@ describe('a lost hub', () => {
     expect(editor.hub.attaches).toHaveLength(2);
   });
 
+  it('is not sent to another hub, which could do it twice: it is reported as unknown', async () => {
+    const editor = await startEditor();
+    await attached(editor);
+    editor.hub.onIntent = () => {
+      editor.hub.die({ forget: true });
+    };
+    await expect(editor.execute('atomic.prompt', 'hi')).rejects.toMatchObject({
+      message: expect.stringContaining('not known'),
+    });
+    expect(editor.hub.intents).toHaveLength(1);
+  });
+
   it('is tried again and again, more and more slowly, and on the next need', async () => {
     const hub = fakeHub();
     const editor = await startEditor({ hub });
