@@ -8,6 +8,7 @@ import { AtomicError } from '../protocol/errors.ts';
 import type { Fact } from '../protocol/facts.ts';
 import type { AttachParams } from '../protocol/hub.ts';
 import type { AgentSpec, Clock, Log, StartAgent } from '../session/ports.ts';
+import { type Chat, startChat } from './chat.ts';
 import type { CreateSession, Session } from './core.ts';
 import { allSessionFolders, defaultSession, makeFolder, readMeta, sessionFolder } from './folders.ts';
 import { sweepOrphans } from './orphans.ts';
@@ -66,6 +67,7 @@ export function createRegistry(options: RegistryOptions): Registry {
   const byKey = new Map<string, Promise<Held>>();
   const ending = new Map<string, Promise<void>>();
   const watchers = new Map<Held, number>();
+  const chats = new Map<Held, Chat>();
   const calmListeners: (() => void)[] = [];
   let count = 0;
 
@@ -96,6 +98,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     count += 1;
     const number = String(count);
     const entry = { number, workspace, name, folder, session, channel: createChannel(number, session) };
+    chats.set(entry, startChat({ session, folder, clock, log }));
     session.journal.onAppend((fact) => {
       // Told after the session itself has seen the fact.
       if (calming.has(fact.type)) setImmediate(() => calmListeners.forEach((listener) => void listener()));
@@ -114,7 +117,11 @@ export function createRegistry(options: RegistryOptions): Registry {
     const ended = entry.session
       .stop()
       .catch((error: unknown) => log.error({ error, session: entry.number }, 'a session did not end cleanly'))
-      .finally(() => ending.delete(key));
+      .then(() => chats.get(entry)?.close())
+      .finally(() => {
+        chats.delete(entry);
+        ending.delete(key);
+      });
     ending.set(key, ended);
     return ended;
   };

@@ -28,8 +28,10 @@ export interface Transcript {
 }
 
 /** A message's identity as far as dialects give one. */
-export const identityOf = ({ role, timestamp, toolCallId, content }: Message): string =>
-  JSON.stringify([role, timestamp ?? blocks.textOf(content).slice(0, 200), toolCallId ?? '']);
+export function identityOf({ role, timestamp, toolCallId, content }: Message): string {
+  const text = blocks.textOf(content);
+  return JSON.stringify([role, timestamp ?? 0, toolCallId ?? '', text.length, text.slice(0, 40)]);
+}
 
 /** A transcript; with a position it goes on under a rule, and a conversation read again adds only what is new. */
 export function createTranscript(from?: TranscriptPosition): Transcript {
