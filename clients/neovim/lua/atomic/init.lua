@@ -1,0 +1,184 @@
+-- What others may call. Guarantees: everything else is loaded at its first use; callbacks run in the main loop.
+local M = {}
+
+local started = false
+
+local user_events = {
+  agent_start = 'AtomicStarted',
+  agent_settled = 'AtomicSettled',
+  message_end = 'AtomicMessage',
+  file_touched = 'AtomicFile',
+  dialog_settled = 'AtomicDialogSettled',
+  session_replaced = 'AtomicSession',
+}
+
+---@type table<string, fun(fact: table)[]>
+local handlers = {}
+
+local function reload(facts)
+  local config = require('atomic.config').get()
+  for _, fact in ipairs(facts) do
+    if fact.type == 'file_touched' and config.reload then
+      local buffer = vim.fn.bufnr('^' .. vim.fn.escape(fact.path, '\\^$.*[]~{},?') .. '$')
+      if buffer > 0 and vim.api.nvim_buf_is_loaded(buffer) then
+        if vim.bo[buffer].modified then
+          local name = vim.fn.fnamemodify(fact.path, ':~:.')
+          vim.notify(('The agent wrote %s, and your buffer has changes of its own: it was left alone.'):format(name),
+            vim.log.levels.WARN, { title = 'atomic' })
+        else
+          vim.cmd.checktime(buffer)
+        end
+      end
+    end
+  end
+end
+
+local function started_with()
+  if started then
+    return
+  end
+  started = true
+  local session, fold = require('atomic.session'), require('atomic.fold')
+  local phase = 'idle'
+  session.on_question(function(dialog)
+    require('atomic.dialogs').add(dialog)
+  end)
+  session.listen(function(batch, snapshot)
+    local transcript = require('atomic.transcript')
+    if batch.reset then
+      transcript.redraw(snapshot)
+    else
+      transcript.show(batch.facts, snapshot)
+    end
+    require('atomic.dialogs').update(snapshot)
+    local now = fold.phase(snapshot)
+    if now ~= phase then
+      phase = now
+      vim.api.nvim_exec_autocmds('User', { pattern = 'AtomicPhase', data = { phase = now }, modeline = false })
+    end
+    for _, fact in ipairs(batch.facts) do
+      if fact.type == 'queue_returned' and fact.origin and fact.origin.id == session.origin then
+        require('atomic.prompt').give_back(table.concat(fact.texts, '\n\n'))
+      elseif fact.type == 'extension_ui_request' and fact.method == 'set_editor_text' then
+        require('atomic.prompt').set(tostring(fact.text or ''))
+      end
+      if user_events[fact.type] then
+        vim.api.nvim_exec_autocmds('User', { pattern = user_events[fact.type], data = fact, modeline = false })
+      end
+      for _, name in ipairs({ fact.type, '*' }) do
+        for _, handler in ipairs(vim.list_slice(handlers[name] or {})) do
+          local ok, err = pcall(handler, fact)
+          if not ok then
+            vim.notify('atomic: ' .. tostring(err), vim.log.levels.ERROR, { title = 'atomic' })
+          end
+        end
+      end
+    end
+    reload(batch.facts)
+    require('atomic.chat').refresh()
+  end)
+end
+
+local function lazily(module, name)
+  return function(...)
+    started_with()
+    return require(module)[name](...)
+  end
+end
+
+---Configures the plugin; `vim.g.atomic` does the same. See |atomic-config|.
+---@param options? table
+function M.setup(options)
+  require('atomic.config').set(options)
+end
+
+---Opens the chat and attaches to the session. `focus` false leaves the cursor where it is.
+---@param focus? boolean
+function M.open(focus)
+  started_with()
+  require('atomic.chat').open(focus)
+  require('atomic.session').ensure(function(err)
+    if err then
+      vim.notify(err, vim.log.levels.ERROR, { title = 'atomic' })
+    end
+  end)
+end
+
+function M.toggle()
+  if package.loaded['atomic.chat'] and require('atomic.chat').is_open() then
+    require('atomic.chat').close()
+  else
+    M.open()
+  end
+end
+
+---Closes the chat; the session goes on.
+M.close = lazily('atomic.chat', 'close')
+
+---Sends a prompt and shows the chat.
+---@param text string
+---@param options? {behavior?: 'prompt'|'steer'|'follow_up', open?: boolean}
+function M.prompt(text, options)
+  options = options or {}
+  started_with()
+  if options.open ~= false then
+    require('atomic.chat').open(false)
+  end
+  require('atomic.prompt').deliver(options.behavior or 'prompt', text)
+end
+
+---Sends any intent of docs/commands.md. Gives its id.
+M.intent = lazily('atomic.session', 'intent')
+
+---Executes any command of docs/commands.md and calls back with its answer.
+M.execute = lazily('atomic.session', 'execute')
+
+---Stops what the agent does; queued texts come back to the prompt.
+function M.stop()
+  M.intent('abort')
+end
+
+---Begins a new conversation.
+function M.new()
+  M.intent('new_session')
+end
+
+---Opens the next question that waits.
+M.next = lazily('atomic.dialogs', 'next')
+
+---What is known of the session: the snapshot of docs/protocol.md and `phase`, `waiting`. A copy, but for what is in flight.
+---@return table
+function M.state()
+  local s = require('atomic.session').snapshot
+  return vim.tbl_extend('force', s, {
+    phase = require('atomic.fold').phase(s),
+    waiting = require('atomic.dialogs').count(),
+  })
+end
+
+---Calls back for every fact of a type of docs/protocol.md, or for all with `*`.
+---@param event string
+---@param fn fun(fact: table)
+---@return fun() off
+function M.on(event, fn)
+  started_with()
+  handlers[event] = handlers[event] or {}
+  local list = handlers[event]
+  table.insert(list, fn)
+  return function()
+    for index, other in ipairs(list) do
+      if other == fn then
+        table.remove(list, index)
+        return
+      end
+    end
+  end
+end
+
+---A component for a statusline.
+---@return string
+function M.statusline()
+  return require('atomic.winbar').statusline()
+end
+
+return M

@@ -1,0 +1,129 @@
+-- How things look as lines. Guarantees: pure; no line has a line break; the agent's escapes and control characters are gone.
+-- Must not know: buffers.
+local M = {}
+
+local shown_lines = 200
+
+---@param text string
+---@return string
+function M.clean(text)
+  if not text:find('[%z\1-\8\11-\31\127]') then
+    return text
+  end
+  local cleaned = text:gsub('\27%[[0-9;:?<=>]*[ -/]*[@-~]', ''):gsub('\27%][^\7\27]*[\7]?', '')
+  return (cleaned:gsub('\r\n', '\n'):gsub('[%z\1-\8\11-\31\127]', ''))
+end
+
+---@param text string
+---@return string[]
+function M.lines(text)
+  return vim.split(M.clean(text), '\n', { plain = true })
+end
+
+---@param text string
+---@return string
+function M.one_line(text)
+  return vim.trim((M.clean(text):gsub('%s+', ' ')))
+end
+
+---@param text string
+---@param width integer
+---@return string
+function M.cut(text, width)
+  if vim.fn.strchars(text) <= width then
+    return text
+  end
+  return vim.fn.strcharpart(text, 0, width - 1) .. '…'
+end
+
+---@param content any
+---@return string
+function M.user_text(content)
+  if type(content) == 'string' then
+    return content
+  end
+  local parts = {}
+  for _, block in ipairs(type(content) == 'table' and content or {}) do
+    table.insert(parts, block.type == 'image' and '(an image)' or block.text or '')
+  end
+  return table.concat(parts, '\n')
+end
+
+local function argument(args)
+  for _, key in ipairs({ 'command', 'path', 'file_path', 'pattern', 'query', 'url' }) do
+    if type(args[key]) == 'string' then
+      return args[key]
+    end
+  end
+  return next(args) and vim.json.encode(args) or ''
+end
+
+local marks = { asked = '…', running = '⚙', done = '✓', failed = '✗' }
+
+local function result_text(tool)
+  local result = tool.result
+  local text = type(result) == 'table' and require('atomic.fold').content_text(result.content) or ''
+  return text ~= '' and text or tool.output or ''
+end
+
+---A tool call: its head, and the tail of what it put out; a change of a file as a diff.
+---@param tool table
+---@return string[]
+function M.tool(tool)
+  local time = tool.durationMs and (' · %.1f s'):format(tool.durationMs / 1000) or ''
+  local what = M.cut(M.one_line(argument(tool.args or {})), 160)
+  local head = ('%s %s %s'):format(marks[tool.status] or '·', tool.toolName, what)
+  local lines = { vim.trim(head) .. time }
+  local details = type(tool.result) == 'table' and tool.result.details
+  local diff = type(details) == 'table' and type(details.diff) == 'string' and details.diff or nil
+  local text = diff or result_text(tool)
+  if text == '' then
+    return lines
+  end
+  local body = M.lines((text:gsub('\n+$', '')))
+  local fence = '```'
+  for _, line in ipairs(body) do
+    local ticks = line:match('^%s*(`+)')
+    if ticks and #ticks >= #fence then
+      fence = ticks .. '`'
+    end
+  end
+  table.insert(lines, fence .. (diff and 'diff' or 'text'))
+  if #body > shown_lines then
+    table.insert(lines, ('… %d lines before'):format(#body - shown_lines))
+    body = vim.list_slice(body, #body - shown_lines + 1)
+  end
+  vim.list_extend(lines, body)
+  table.insert(lines, fence)
+  return lines
+end
+
+---One line for a closed fold.
+---@param kind string
+---@param lines string[]
+---@return string
+function M.fold(kind, lines)
+  local last = ''
+  for index = #lines, 2, -1 do
+    if lines[index]:find('%S') and not lines[index]:find('^%s*```') then
+      last = vim.trim(lines[index])
+      break
+    end
+  end
+  local head = kind == 'thinking' and (lines[1] ~= '' and lines[1] or lines[2] or ''):gsub('%*', '') or lines[1]
+  return ('▸ %s · %d lines · %s'):format(head, #lines - 1, M.cut(last, 100))
+end
+
+---A number of tokens for a person.
+---@param count number
+---@return string
+function M.tokens(count)
+  if count >= 1e6 then
+    return ('%.1fM'):format(count / 1e6)
+  elseif count >= 1000 then
+    return ('%.1fk'):format(count / 1000)
+  end
+  return tostring(math.floor(count))
+end
+
+return M

@@ -1,0 +1,56 @@
+-- The line above the chat, and the statusline component. Guarantees: text of the agent cannot be taken for statusline code.
+-- Must not know: windows.
+local fold = require('atomic.fold')
+local render = require('atomic.render')
+
+local M = {}
+
+local function parts()
+  local s = require('atomic.session').snapshot
+  local state = s.state
+  local found = {}
+  local waiting = require('atomic.dialogs').count()
+  if waiting > 0 then
+    table.insert(found, ('? %d waiting (:Atomic next)'):format(waiting))
+  end
+  local model = type(state.model) == 'table' and state.model or nil
+  table.insert(found, model and (model.name or model.id) or 'no model')
+  if state.thinkingLevel and state.thinkingLevel ~= 'off' then
+    table.insert(found, 'thinks ' .. state.thinkingLevel)
+  end
+  table.insert(found, s.agent.status == 'exited' and 'agent ended' or fold.phase(s))
+  local used = s.usage.input + s.usage.output
+  if used > 0 then
+    table.insert(found, ('↑%s ↓%s'):format(render.tokens(s.usage.input), render.tokens(s.usage.output)))
+  end
+  if s.usage.cost > 0 then
+    table.insert(found, ('$%.3f'):format(s.usage.cost))
+  end
+  local queued = #s.queue.steering + #s.queue.followUp
+  if queued > 0 then
+    table.insert(found, queued .. ' queued')
+  end
+  for _, key in ipairs(vim.fn.sort(vim.tbl_keys(s.statuses))) do
+    table.insert(found, render.one_line(s.statuses[key]))
+  end
+  return found
+end
+
+---For 'winbar'.
+---@return string
+function M.text()
+  return ' ' .. (table.concat(parts(), ' · '):gsub('%%', '%%%%'))
+end
+
+---For a statusline, lualine for one: phase and attention mark; empty while there is no agent.
+---@return string
+function M.statusline()
+  if not package.loaded['atomic.session'] or not require('atomic.session').client_id() then
+    return ''
+  end
+  local s = require('atomic.session').snapshot
+  local waiting = require('atomic.dialogs').count()
+  return 'atomic: ' .. fold.phase(s) .. (waiting > 0 and (' ?' .. waiting) or '')
+end
+
+return M
