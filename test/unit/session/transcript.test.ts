@@ -1,92 +1,22 @@
-// The transcript, as a person reads it, and what holds for every row of facts.
-import fc from 'fast-check';
+// The transcript, as a person reads it.
 import { expect, it } from 'vitest';
 import type { Dialog, Fact } from '../../../server/src/protocol/facts.ts';
 import type { Message } from '../../../server/src/protocol/records.ts';
-import { emptySnapshot, folded } from '../../../server/src/session/fold.ts';
+import { emptySnapshot } from '../../../server/src/session/fold.ts';
+import { createTranscript, wholeTranscript } from '../../../server/src/session/transcript.ts';
+import { exited, foldedAll, neovim, replaced, settled } from './fold-support.ts';
 import {
-  createTranscript,
-  type Transcript,
-  wholeTranscript,
-} from '../../../server/src/session/transcript.ts';
-import { timeOf } from '../../../server/src/session/transcript-blocks.ts';
-import { closingOf } from '../../../server/src/session/transcript-text.ts';
-import { mergedFacts } from '../../../server/src/session/view.ts';
-import { anyFacts, exited, foldedAll, neovim, replaced, settled } from './fold-support.ts';
-
-/** What facts add, and the transcript for more. */
-function written(facts: readonly Fact[], transcript: Transcript = createTranscript()): string {
-  let snapshot = emptySnapshot();
-  return facts
-    .map((fact) => {
-      snapshot = folded(snapshot, fact);
-      return transcript.appended(fact, snapshot);
-    })
-    .join('');
-}
-
-const at = Date.UTC(2026, 0, 2, 3, 4, 5);
-const time = timeOf(at);
-const user = (text: string): Fact => ({
-  type: 'message_end',
-  message: { role: 'user', content: text, timestamp: at },
-});
-const begins: Fact = { type: 'message_start', message: { role: 'assistant', content: [], timestamp: at } };
-const piece = (
-  delta: string,
-  type: 'text_delta' | 'thinking_delta' = 'text_delta',
-  contentIndex = 0,
-): Fact => ({
-  type: 'message_update',
-  assistantMessageEvent: { type, contentIndex, delta },
-});
-const ends = (content: Message['content'], more: Partial<Message> = {}): Fact => ({
-  type: 'message_end',
-  message: { role: 'assistant', content: content as never, timestamp: at, stopReason: 'stop', ...more },
-});
-const text = (value: string) => ({ type: 'text' as const, text: value });
-const toolResult = (id: string, output: string, more: object = {}): Message => ({
-  role: 'toolResult',
-  toolCallId: id,
-  toolName: 'bash',
-  content: [text(output)],
-  isError: false,
-  timestamp: at,
-  ...more,
-});
-const toolFacts = (id: string, command: string, output: string, more: object = {}): Fact[] => [
-  { type: 'tool_execution_start', toolCallId: id, toolName: 'bash', args: { command } },
-  {
-    type: 'tool_execution_end',
-    toolCallId: id,
-    toolName: 'bash',
-    result: { content: [text(output)], ...more },
-    isError: false,
-  },
-  { type: 'message_end', message: toolResult(id, output, more) },
-];
-const call = (id: string, command: string) => ({
-  type: 'toolCall' as const,
-  id,
-  name: 'bash',
-  arguments: { command },
-});
-
-const conversation: Fact[] = [
-  { type: 'agent_start' },
-  user('Run `ls`, please.'),
+  at,
   begins,
-  piece('I shall ', 'thinking_delta'),
-  piece('look.\n\nNow.\n', 'thinking_delta'),
-  piece('\n\nLook', 'text_delta', 1),
-  piece('ing.', 'text_delta', 1),
-  ends([{ type: 'thinking', thinking: 'I shall look.\n\nNow.\n' }, text('\n\nLooking.'), call('a', 'ls -l')]),
-  ...toolFacts('a', 'ls -l', 'one\ntwo\n'),
-  begins,
-  piece('Two files.'),
-  ends([text('Two files.')]),
-  settled,
-];
+  conversation,
+  ends,
+  piece,
+  text,
+  time,
+  toolFacts,
+  user,
+  written,
+} from './transcript-support.ts';
 
 it('reads like a conversation', () => {
   expect(written(conversation)).toBe(`## You ◈${time}
@@ -300,42 +230,4 @@ it('rules off another conversation, and adds only what is new of the same', () =
   const later = createTranscript(transcript.position);
   expect(written([replaced('s2', { messages })], later)).toBe('');
   expect(written([user('three')], later)).toBe(`---\n\n## You ◈${time}\n\nthree\n`);
-});
-
-it('comes to the same by merged facts, wherever the batches were cut', () => {
-  fc.assert(
-    fc.property(anyFacts, fc.nat(60), (facts, k) => {
-      const merged = [...mergedFacts(facts.slice(0, k)), ...mergedFacts(facts.slice(k))];
-      expect(written(merged)).toBe(written(facts));
-    }),
-    { numRuns: 500 },
-  );
-});
-
-it('lets no text make a heading or one-liner of its own, nor control the terminal', () => {
-  const wild = fc.stringMatching(/^[`~ \n#>◈\-1.\u001b[m\r\ud800\u2028a]{0,40}$/);
-  fc.assert(
-    fc.property(wild, wild, wild, (asks, says, gives) => {
-      const facts = [
-        user(asks),
-        begins,
-        ...[...says].map((unit) => piece(unit)),
-        ends([text(says), call('a', gives)]),
-        ...toolFacts('a', gives, gives),
-        settled,
-      ];
-      const page = written(facts);
-      expect(page).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
-      const ours = page.split('\n').filter((line) => line.includes('◈'));
-      for (const line of ours)
-        expect(line).toMatch(/^(## You ◈|## Atomic ◈|### bash .*◈$|◈ Done, without output\.$)/);
-      expect(ours.filter((line) => line.startsWith('## You ◈'))).toHaveLength(1);
-      // Every heading of ours stands outside of fences.
-      const lines = page.split('\n');
-      lines.forEach((line, n) => {
-        if (line.includes('◈')) expect(closingOf(lines.slice(0, n).join('\n'))).toBeUndefined();
-      });
-    }),
-    { numRuns: 500 },
-  );
 });
