@@ -2,6 +2,7 @@
 // dismissal is no answer and leaves the question open; what was settled elsewhere is closed here; nothing is guessed.
 // Must not know: commands, how an answer travels.
 
+import { ErrorCodes, LSPErrorCodes } from 'vscode-languageserver';
 import { editorMethods } from '../protocol/editor.ts';
 import type { Dialog, DialogAnswer } from '../protocol/facts.ts';
 import type { Snapshot } from '../protocol/snapshot.ts';
@@ -98,7 +99,10 @@ export function createAsk(parts: AskParts): Ask {
     } catch (error) {
       if (!isOpen(question)) return;
       log.info({ error: String(error), method }, 'the editor did not show a question');
-      if ((error as { code?: unknown }).code === -32601) unanswered = true;
+      const { code } = error as { code?: unknown };
+      // Some editors say so that the window was closed.
+      if (code === LSPErrorCodes.RequestCancelled) return postpone(question);
+      if (code === ErrorCodes.MethodNotFound) unanswered = true;
       // It stays the current one: the next would not be shown either.
       if (question.state === 'shown') announce(question);
     } finally {

@@ -53,9 +53,8 @@ export function createClient(parts: {
 
   const notify = (method: string, params: object) => {
     if (ended) return;
-    connection.sendNotification(method, params).catch((error: unknown) => {
-      log.debug({ error: String(error), method }, 'a notification was not sent');
-    });
+    const sent = async () => connection.sendNotification(method, params);
+    sent().catch((error: unknown) => log.debug({ error, method }, 'a notification was not sent'));
   };
   const say = (level: Level, text: string) => {
     // One cause can be seen in two places; it is told once.
@@ -103,8 +102,9 @@ export function createClient(parts: {
                 });
           const abort = () => source.cancel();
           signal?.addEventListener('abort', abort, { once: true });
-          connection
-            .sendRequest(method, params, source.token)
+          // Throws at once where the connection is gone.
+          const answer = async () => connection.sendRequest(method, params, source.token);
+          answer()
             .then(resolve, reject)
             .finally(() => {
               cancelTimer();

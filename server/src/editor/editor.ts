@@ -116,7 +116,13 @@ export function createEditor(parts: EditorParts): Editor {
       return events.attach(mirror, cursor);
     },
     async intent(given) {
-      const { id, command, params: sent } = checked('atomic/intent', editorIntentParams, given);
+      const { id, command, session, params: sent } = checked('atomic/intent', editorIntentParams, given);
+      if (session !== undefined && session !== (await link.ready()).session)
+        throw new AtomicError(
+          'NoSuchSession',
+          `This server does not follow a session "${session}" now: join it with atomic/attach first.`,
+          { session },
+        );
       return commands.intent(id, command, sent ?? {});
     },
     configure(given) {

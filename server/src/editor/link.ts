@@ -66,7 +66,10 @@ export function createLink(parts: {
   let session = settings.session;
   let mirror: Mirror | undefined;
   let client: HubClient | undefined;
+  let followed: { hub: HubClient; number: string } | undefined;
   let attached = false;
+  /** Grows when what is wanted of the hub is another: an attach that was on its way then is not the last. */
+  let wanted = 0;
   let attaching: Promise<Mirror> | undefined;
   let cancelComeback: (() => void) | undefined;
   let missing = false;
@@ -103,6 +106,11 @@ export function createLink(parts: {
     });
   };
 
+  const again = () => {
+    wanted += 1;
+    attached = false;
+  };
+
   const connected = async (): Promise<HubClient> => {
     if (client) return client;
     const fresh = await parts.connect(settings, parts.name());
@@ -121,6 +129,7 @@ export function createLink(parts: {
   const attach = async (): Promise<Mirror> => {
     const hub = await connected();
     const before = mirror;
+    const want = wanted;
     const { agent, start, whileBusy } = settings;
     const result = await hub.attach({
       workspace,
@@ -131,8 +140,13 @@ export function createLink(parts: {
       ...(start && { start }),
     });
     if (closed || client !== hub) throw unreachable();
-    attached = true;
     const { session: number, epoch, seq } = result;
+    const leave = (left: string) =>
+      hub.detach(left).catch((error: unknown) => log.debug({ error }, 'a session could not be left'));
+    if (followed?.hub === hub && followed.number !== number) void leave(followed.number);
+    followed = { hub, number };
+    if (want !== wanted) return attach();
+    attached = true;
     const snapshot: Snapshot = result.snapshot ?? before?.snapshot ?? emptySnapshot();
     if (!mirror) {
       mirror = createMirror({ session: number, epoch, seq, snapshot });
@@ -213,29 +227,24 @@ export function createLink(parts: {
     newId: randomUUID,
     sent: (id) => sent.has(id),
     isUs: (origin) => origin !== undefined && origin.id === client?.origin.id,
-    async follow(target) {
-      const other =
-        (target.session !== undefined && target.session !== session) ||
-        (target.workspace !== undefined && target.workspace !== workspace);
-      if (!other) return ready();
-      await attaching?.catch(() => {});
-      const left = attached ? mirror?.session : undefined;
-      session = target.session ?? session;
-      workspace = target.workspace ?? workspace;
-      attached = false;
-      const result = await ready();
-      if (left !== undefined && left !== result.session)
-        client?.detach(left).catch((error: unknown) => log.debug({ error }, 'detaching failed'));
-      return result;
+    follow({ session: asked, workspace: folder = workspace }) {
+      // The hub's number of the session that is followed means that session, too.
+      const name = asked === undefined || asked === mirror?.session ? session : asked;
+      if (name !== session || folder !== workspace) {
+        session = name;
+        workspace = folder;
+        again();
+      }
+      return ready();
     },
     configure(next) {
-      const told = JSON.stringify([settings.agent, settings.start, settings.whileBusy]);
+      const told = (it: Settings) => JSON.stringify([it.agent, it.start, it.whileBusy]);
       const other = next.session !== settings.session;
+      const changed = other || told(next) !== told(settings);
       settings = next;
       if (other) session = next.session;
-      const changed = told !== JSON.stringify([next.agent, next.start, next.whileBusy]);
-      if (!attached || !(changed || other)) return;
-      attached = false;
+      if (!changed || !(attached || attaching)) return;
+      again();
       ready().catch((error: unknown) => log.warn({ error }, 'the new settings could not be told'));
     },
     close() {
