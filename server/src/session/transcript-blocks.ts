@@ -158,3 +158,35 @@ export function summary(message: Message): string {
     .filter(Boolean)
     .join('\n\n');
 }
+
+/** What an agent or the bridge says of its doings, as a one-liner; empty for facts that say nothing to a reader. */
+export function announcement(fact: Fact): string {
+  switch (fact.type) {
+    case 'auto_retry_start':
+    case 'summarization_retry_scheduled': {
+      const why = fact.errorMessage ? `: ${oneLine(fact.errorMessage, 300)}` : '.';
+      const seconds = Math.round(fact.delayMs / 100) / 10;
+      return remark(`Retry ${fact.attempt} of ${fact.maxAttempts} in ${seconds} s${why}`);
+    }
+    case 'auto_retry_end':
+      return fact.success ? '' : problem('Retrying failed', fact.finalError || 'The agent gave up.');
+    case 'compaction_start':
+      return remark(`Compacting the conversation${fact.reason ? ` (${oneLine(fact.reason, 60)})` : ''}…`);
+    case 'compaction_end':
+      if (fact.errorMessage)
+        return problem('Compaction failed', fact.errorMessage.replace(/^Compaction failed: /, ''));
+      if (fact.aborted) return remark('The compaction was stopped.');
+      return summary({ role: 'compactionSummary', ...fact.result });
+    case 'extension_error':
+      return problem(`Error in extension ${oneLine(fact.extensionPath ?? '', 120)}`, String(fact.error));
+    case 'extension_ui_request':
+      if (fact.method !== 'notify') return '';
+      return remark(`${levels[String(fact.notifyType)] ?? ''}${oneLine(String(fact.message ?? ''), 1000)}`);
+    case 'notice':
+      return remark(`${levels[fact.level] ?? ''}${oneLine(String(fact.message), 1000)}`);
+    default:
+      return '';
+  }
+}
+
+const levels: Record<string, string> = { warning: '**Warning:** ', error: '**Error:** ' };

@@ -64,6 +64,13 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
     block(blocks.toolOutput(result, failed));
   };
 
+  /** What calls had put out that will have no end. */
+  const toolsCut = ({ tools }: Snapshot) => {
+    for (const { toolCallId, output, status } of Object.values(tools))
+      if (status === 'failed' && calls.has(toolCallId) && output)
+        toolEnd(toolCallId, { content: blocks.blocksOf(output) }, true);
+  };
+
   const assistantEnded = (message: Message, at: number | undefined) => {
     page.time(message.timestamp ?? at);
     blocks.blocksOf(message.content).forEach((part, index) => {
@@ -190,39 +197,11 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
       }
       case 'agent_settled':
         page.messageOver();
+        toolsCut(after);
         outcome(fact.aborted ? 'aborted' : fact.outcome.stopReason, fact.outcome.errorMessage);
         said = '';
         calls.clear();
         return toolsWritten.clear();
-      case 'auto_retry_start':
-      case 'summarization_retry_scheduled': {
-        const why = fact.errorMessage ? `: ${oneLine(fact.errorMessage, 300)}` : '.';
-        const seconds = Math.round(fact.delayMs / 100) / 10;
-        return block(remark(`Retry ${fact.attempt} of ${fact.maxAttempts} in ${seconds} s${why}`));
-      }
-      case 'auto_retry_end':
-        return fact.success
-          ? undefined
-          : block(blocks.problem('Retrying failed', fact.finalError || 'The agent gave up.'));
-      case 'compaction_start':
-        return block(
-          remark(`Compacting the conversation${fact.reason ? ` (${oneLine(fact.reason, 60)})` : ''}…`),
-        );
-      case 'compaction_end':
-        if (fact.errorMessage) return block(blocks.problem('Compaction failed', fact.errorMessage));
-        if (fact.aborted) return block(remark('The compaction was stopped.'));
-        return block(blocks.summary({ role: 'compactionSummary', ...fact.result }));
-      case 'extension_error':
-        return block(
-          blocks.problem(`Error in extension ${oneLine(fact.extensionPath ?? '', 120)}`, String(fact.error)),
-        );
-      case 'extension_ui_request':
-        if (fact.method !== 'notify') return;
-        return block(
-          remark(`${levels[String(fact.notifyType)] ?? ''}${oneLine(String(fact.message ?? ''), 1000)}`),
-        );
-      case 'notice':
-        return block(remark(`${levels[fact.level] ?? ''}${oneLine(String(fact.message), 1000)}`));
       case 'dialog_opened':
         dialogs.set(fact.dialog.id, fact.dialog);
         return block(blocks.dialogOpened(fact.dialog));
@@ -241,11 +220,12 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
         return sessionReplaced(fact);
       case 'agent_exited':
         page.messageOver();
+        toolsCut(after);
         calls.clear();
         toolsWritten.clear();
         return block(remark(passage(fact.message)));
       default:
-        return;
+        return block(blocks.announcement(fact));
     }
   };
   const intentSettled = ({ intent, command, outcome: how, error, data }: Of<'intent_settled'>) => {
@@ -297,4 +277,3 @@ export function wholeTranscript(snapshot: Snapshot): string {
 
 type Of<T extends Fact['type']> = Extract<Fact, { type: T }>;
 const shellCommands = new Set(['bash', 'user_bash']);
-const levels: Record<string, string> = { warning: '**Warning:** ', error: '**Error:** ' };

@@ -112,6 +112,14 @@ it('names the tool again when its output comes after another’s', () => {
   ]);
 });
 
+it('shows what a call had put out when it has no end', () => {
+  const [start] = toolFacts('a', 'x', '');
+  const output: Fact = { type: 'tool_execution_update', toolCallId: 'a', delta: 'half\n' };
+  expect(written([{ type: 'agent_start' }, start!, output, exited])).toContain(
+    '### bash `x` ◈\n\n◈ **Failed**\n\n```\nhalf\n```\n\n◈ It ended.\n',
+  );
+});
+
 const question = (more: Partial<Dialog>): Dialog => ({
   id: 'q',
   method: 'select',
