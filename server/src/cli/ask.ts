@@ -125,7 +125,7 @@ async function askedPerson(
 export async function conversation(person: Person, dialog: Dialog): Promise<DialogAnswer | undefined> {
   person.say(`? ${dialog.title}`);
   if (dialog.message) person.say(`  ${dialog.message}`);
-  if (dialog.timeout !== undefined) person.say(`  (the agent waits ${Math.round(dialog.timeout / 1000)} s)`);
+  if (dialog.timeout !== undefined) person.say(`  (the agent waits ${Math.ceil(dialog.timeout / 1000)} s)`);
   if (dialog.options) return chosen(person, dialog.options);
   if (dialog.method === 'confirm') return confirmed(person);
   if (dialog.method === 'editor') return edited(person, dialog.prefill);

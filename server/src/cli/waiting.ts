@@ -28,6 +28,8 @@ export function createWaiting(intent: string, snapshot: Snapshot): Waiting {
   let settled = false;
   let queued = false;
   let last: RunOutcome | undefined;
+  /** Questions that are open: whoever asks is not done. */
+  let open = new Set(snapshot.dialogs.map((dialog) => dialog.id));
 
   const now = (): Verdict => (!settled || running ? 'go on' : last ? endingOf(last) : 'ask');
 
@@ -50,6 +52,11 @@ export function createWaiting(intent: string, snapshot: Snapshot): Waiting {
           return 'go on';
         case 'intent_settled':
           return fact.intent === intent ? settle(fact.outcome, fact.error, fact.data) : 'go on';
+        case 'dialog_opened':
+          open.add(fact.dialog.id);
+          return 'go on';
+        case 'dialog_settled':
+          return open.delete(fact.id) && open.size === 0 ? now() : 'go on';
         case 'agent_start':
           running = true;
           return 'go on';
@@ -72,12 +79,13 @@ export function createWaiting(intent: string, snapshot: Snapshot): Waiting {
       const own = snapshot.intents.find((it) => it.intent === intent);
       accepted ||= own !== undefined;
       running = snapshot.run !== null;
+      open = new Set(snapshot.dialogs.map((dialog) => dialog.id));
       if (accepted && !running && snapshot.lastRun) last = snapshot.lastRun;
       if (own && own.outcome !== 'pending' && !settled) return settle(own.outcome, own.error);
       return now();
     },
     asked(streaming) {
-      if (running || streaming) return 'go on';
+      if (running || streaming || open.size > 0) return 'go on';
       if (last) return endingOf(last);
       return queued
         ? { code: exitCodes.done, sentence: "The prompt waits in the agent's queue." }
