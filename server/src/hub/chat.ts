@@ -57,6 +57,7 @@ export function startChat({ session, folder, clock, log, limits = chatLimits }: 
   let size = sizeOf(file);
   let known = '';
   let lost = 0;
+  let partly = false;
   let scheduled = false;
   let writing: Promise<void> | undefined;
   let cancelRetry: (() => void) | undefined;
@@ -69,8 +70,9 @@ export function startChat({ session, folder, clock, log, limits = chatLimits }: 
     waiting.push({ bytes: Buffer.from(units.join('')), position: transcript.position });
     units = [];
     let total = waiting.reduce((sum, { bytes }) => sum + bytes.length, 0);
-    while (total > limits.waiting && waiting.length > 1) {
-      const [oldest] = waiting.splice(0, 1);
+    // The first may be half written.
+    while (total > limits.waiting && waiting.length > 2) {
+      const [oldest] = waiting.splice(1, 1);
       total -= oldest!.bytes.length;
       lost += oldest!.bytes.length;
     }
@@ -82,8 +84,10 @@ export function startChat({ session, folder, clock, log, limits = chatLimits }: 
       return number === undefined ? [] : [Number(number)];
     });
     const aside = `chat.${Math.max(0, ...numbers) + 1}.md`;
-    await fs.promises.rename(file, path.join(folder, aside));
     size = 0;
+    // Somebody may have taken it away.
+    if (!fs.existsSync(file)) return;
+    await fs.promises.rename(file, path.join(folder, aside));
     transcript.newFile();
     waiting.unshift({ bytes: Buffer.from(`${remark(`Before this: ${aside}`)}\n\n`), position: {} });
   };
@@ -91,10 +95,10 @@ export function startChat({ session, folder, clock, log, limits = chatLimits }: 
   const writeAll = async () => {
     collected();
     if (waiting.length === 0) return;
-    if (size >= limits.size && transcript.atRest) await putAside();
+    if (size >= limits.size && transcript.atRest && !partly) await putAside();
     if (lost > 0) {
       const text = `\n\n${remark(`${lost} bytes were given up here because the file could not be written.`)}\n\n`;
-      waiting.unshift({ bytes: Buffer.from(text), position: {} });
+      waiting.splice(1, 0, { bytes: Buffer.from(text), position: {} });
       lost = 0;
     }
     makeFolder(folder);
@@ -106,7 +110,8 @@ export function startChat({ session, folder, clock, log, limits = chatLimits }: 
         size += bytesWritten;
         // A full disk may take a part.
         next.bytes = next.bytes.subarray(bytesWritten);
-        if (next.bytes.length > 0) continue;
+        partly = next.bytes.length > 0;
+        if (partly) continue;
         waiting.shift();
         if (next.position.session !== undefined || next.position.last !== undefined)
           known = remember(next.position, known);
@@ -143,7 +148,8 @@ export function startChat({ session, folder, clock, log, limits = chatLimits }: 
     });
   };
 
-  const flush = (): Promise<void> => {
+  const flush = async (): Promise<void> => {
+    if (waiting.length === 0 && units.length === 0) return writing;
     writing ??= (async () => {
       try {
         // What comes in meanwhile counts on this loop.

@@ -47,8 +47,9 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
   let said = '';
 
   const block = (text: string) => {
+    if (!text) return;
     toolUnderHeading = undefined;
-    if (text) page.block(text);
+    page.block(text);
   };
   const toolHead = (id: string) => {
     if (toolUnderHeading === id) return;

@@ -51,6 +51,7 @@ export const toolResult = (id: string, output: string, more: object = {}): Messa
 });
 export const toolFacts = (id: string, command: string, output: string, more: object = {}): Fact[] => [
   { type: 'tool_execution_start', toolCallId: id, toolName: 'bash', args: { command } },
+  { type: 'tool_execution_update', toolCallId: id, delta: output },
   {
     type: 'tool_execution_end',
     toolCallId: id,

@@ -102,8 +102,8 @@ it('shows a diff as one', () => {
 });
 
 it('names the tool again when its output comes after another’s', () => {
-  const [a, aEnd] = toolFacts('a', 'first', '1');
-  const [b, bEnd] = toolFacts('b', 'second', '2');
+  const [a, , aEnd] = toolFacts('a', 'first', '1');
+  const [b, , bEnd] = toolFacts('b', 'second', '2');
   expect(written([a!, b!, aEnd!, bEnd!]).match(/^### .*$/gm)).toEqual([
     '### bash `first` ◈',
     '### bash `second` ◈',
