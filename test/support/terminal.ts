@@ -116,7 +116,7 @@ export async function startTerminal(options: TerminalOptions): Promise<Terminal>
     pid,
     exited,
     screen,
-    ansi: () => capture('-e'),
+    ansi: () => capture('-e', '-N'),
     async keys(...names) {
       await ask('send-keys', ...names);
     },
