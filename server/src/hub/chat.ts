@@ -143,7 +143,7 @@ export function startChat({ session, folder, clock, log, limits = chatLimits }: 
     journal.append({
       type: 'notice',
       level: 'warning',
-      message: `The transcript ${file} cannot be written (${why}): free some space or make the file writable; it is tried again every few seconds and nothing is lost meanwhile.`,
+      message: `The transcript ${file} cannot be written (${why}): free some space or make the file writable; it is tried again every few seconds, and what is said meanwhile is kept.`,
       at: clock.now(),
     });
   };

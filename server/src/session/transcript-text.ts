@@ -89,7 +89,9 @@ export function cleaned(text: string): string {
 
 /** A text on one line, cut to `limit` UTF-16 units (not within a character). */
 export function oneLine(text: string, limit = 200): string {
-  const line = cleaned(text).replace(/\s+/g, ' ').trim();
+  const line = cleaned(text.slice(0, 8 * limit))
+    .replace(/\s+/g, ' ')
+    .trim();
   if (line.length <= limit) return line;
   return `${line.slice(0, limit - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
@@ -176,19 +178,21 @@ export function codeSpan(text: string): string {
   return `${delimiter}${pad}${text}${pad}${delimiter}`;
 }
 
-/** The first and last lines of a text and how many were left out; long lines are cut. Cleaned. */
+/** The first and last lines of a text and how many were left out; long lines are cut. Only what is kept is looked at. */
 export function bounded(
   text: string,
   { head, tail, width }: { head: number; tail: number; width: number },
 ): string {
-  const lines = cleaned(text).replace(/^\n+/, '').trimEnd().split('\n');
-  const cut = (line: string) =>
-    line.length > width ? `${line.slice(0, width).replace(/[\ud800-\udbff]$/, '')}…` : line;
+  const lines = text
+    .replace(/^[\r\n]+/, '')
+    .trimEnd()
+    .split(/\r\n|\r|\n/);
+  const cut = (line: string) => {
+    const clean = cleaned(line.slice(0, width * 4));
+    return clean.length > width ? `${clean.slice(0, width).replace(/[\ud800-\udbff]$/, '')}…` : clean;
+  };
   const left = lines.length - head - tail;
-  if (left <= 1) return lines.map(cut).join('\n');
-  return [
-    ...lines.slice(0, head).map(cut),
-    `… ${left} lines left out`,
-    ...lines.slice(lines.length - tail).map(cut),
-  ].join('\n');
+  if (left <= 1) return lines.map(cut).join('\n').trimEnd();
+  const ends = [lines.slice(0, head), lines.slice(lines.length - tail)].map((kept) => kept.map(cut));
+  return [...ends[0]!, `… ${left} lines left out`, ...ends[1]!].join('\n').trimEnd();
 }

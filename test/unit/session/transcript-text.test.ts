@@ -103,6 +103,9 @@ it('cuts lines and texts at whole characters', () => {
   expect(bounded('a\nb\nc\nd\ne', { head: 1, tail: 1, width: 9 })).toBe('a\n… 3 lines left out\ne');
   expect(bounded('a\nb\nc', { head: 1, tail: 1, width: 9 })).toBe('a\nb\nc');
   expect(bounded('a😀b', { head: 1, tail: 1, width: 2 })).toBe('a…');
+  expect(bounded('1%\r2%\r\n\u001b[31mred\u001b[0m\n', { head: 2, tail: 2, width: 9 })).toBe('1%\n2%\nred');
+  const long = `a${'\u001b[31mx\n'.repeat(1_000_000)}`;
+  expect(bounded(long, { head: 1, tail: 1, width: 9 })).toBe('ax\n… 999998 lines left out\nx');
   expect(codeSpan('a`b')).toBe('``a`b``');
   expect(codeSpan('`')).toBe('`` ` ``');
 });
