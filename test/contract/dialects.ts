@@ -15,7 +15,10 @@ const recordedIn: Partial<Record<keyof Dialects, string>> = {
 };
 
 /** Commands that a scenario sends to the real pi. */
-const real = new Set(scenarios.flatMap(({ uses }) => uses));
+const real = new Set(scenarios().flatMap(({ uses }) => uses));
+
+/** Those that are sent to the real pi 0.58 too. */
+const realOlder = new Set(scenarios().flatMap(({ uses, notOlder }) => (notOlder ? [] : uses)));
 
 const replayed = (dialect: keyof Dialects): Set<string> => {
   const agent = recordedIn[dialect];
@@ -35,7 +38,7 @@ function checked(dialect: keyof Dialects): (row: CommandRow) => string {
     if (mark === undefined) return '';
     if (mark === '-') return 'absent';
     return [
-      ...(dialect === 'D3' && real.has(name) ? ['real'] : []),
+      ...((dialect === 'D3' && real.has(name)) || (dialect === 'D1' && realOlder.has(name)) ? ['real'] : []),
       ...(inRecordings.has(name) ? ['replay'] : []),
       'scripted',
     ].join(', ');
@@ -55,6 +58,7 @@ export function dialectsPage(): string {
   const lines = cells.map((line) => `| ${line.map((cell, at) => cell.padEnd(widths[at]!)).join(' | ')} |`);
   lines.splice(1, 0, `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`);
   const skipped = Object.entries(undrivable).map(([trace, why]) => `- \`${trace}\`: ${why}.`);
+  const notOlder = scenarios().flatMap(({ name, notOlder: why }) => (why ? [`- ${name}: ${why}.`] : []));
   return `# Dialects
 
 Generated from the command table, the recordings and the scenarios of \`test/contract\`: \`npx vitest run test/contract/dialects.test.ts -u\` writes it,
@@ -62,8 +66,9 @@ and the same test without \`-u\` fails when it is stale.
 
 D1 is the older full protocol page of Atomic, D2 is atomic 0.9.15, D2+ what is documented after it, D3 is upstream pi 1.6.0.
 
-- \`real\`: a scenario sends it to the real pi, and the outcome is compared with that of the scripted agent.
-- \`replay\`: it is in a recording of an agent of this dialect (D1: pi 0.58.3, whose messages are cumulative too) that is played through the core.
+- \`real\`: a scenario sends it to a real agent (D1: pi 0.58.3, whose messages are cumulative too; D3: pi 1.6.0), and the final snapshots of both
+  and of the scripted D1 are equal.
+- \`replay\`: it is in a recording of an agent of this dialect (D1: pi 0.58.3) that is played through the core.
 - \`scripted\`: the scripted agent receives exactly the call, and its answer comes back.
 - \`absent\`: the dialect has no such command; that the refusal is said once and remembered is checked with the scripted agent.
 
@@ -72,6 +77,10 @@ ${lines.join('\n')}
 Recordings that no correct client can cause:
 
 ${skipped.join('\n')}
+
+Not compared with pi 0.58.3:
+
+${notOlder.join('\n')}
 
 What a dialect cannot know, and where final snapshots therefore may differ:
 

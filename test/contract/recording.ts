@@ -7,13 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { commandRow } from '../../server/src/protocol/commands.ts';
 import type { AgentRecord, Message } from '../../server/src/protocol/records.ts';
 import { tracePath } from '../support/replay.ts';
-
-interface Line {
-  t: number;
-  dir: 'in' | 'out';
-  line: string;
-  note?: string;
-}
+import { askedOnce, inSeries, type Line, parsed } from './recording-order.ts';
 
 /** How many facts of each type the agent had told by then. */
 export type Heard = Record<string, number>;
@@ -83,15 +77,6 @@ export const words = ({ role, content }: Message): string =>
 export const talk = (messages: readonly Message[]): string[] =>
   messages.filter(({ role }) => role === 'user' || role === 'assistant').map(words);
 
-const parsed = (line: string): AgentRecord | undefined => {
-  try {
-    const value = JSON.parse(line) as AgentRecord | null;
-    return typeof value?.type === 'string' ? value : undefined;
-  } catch {
-    return undefined;
-  }
-};
-
 export function recordedLines(trace: string): Line[] {
   const lines = readFileSync(tracePath(trace), 'utf8')
     .split('\n')
@@ -102,12 +87,17 @@ export function recordedLines(trace: string): Line[] {
   return exit < 0 ? lines : lines.slice(0, exit + 1);
 }
 
-/** The commands that a client sent, by type, in a recording. */
-export const recordedCommands = (trace: string): string[] =>
-  recordedLines(trace).flatMap(({ dir, line }) => {
-    const record = dir === 'in' ? parsed(line) : undefined;
-    return record ? [record.type] : [];
-  });
+/** The commands that a client sent in a recording and the agent knows, by type. */
+export const recordedCommands = (trace: string): string[] => {
+  const known = new Set<string>();
+  const unknown = new Set<string>();
+  for (const { dir, line, note } of recordedLines(trace)) {
+    const record = note ? undefined : parsed(line);
+    if (dir === 'in' && record) known.add(record.type);
+    else if (/^Unknown command/.test(String(record?.error))) unknown.add(String(record?.command));
+  }
+  return [...known].filter((type) => !unknown.has(type));
+};
 
 const behaviour: Record<string, string> = { steer: 'steer', follow_up: 'followUp' };
 
@@ -249,61 +239,6 @@ function nextMessages(lines: Line[]): Message[] | undefined {
       return (record.data as { messages: Message[] }).messages;
   }
   return undefined;
-}
-
-/**
- * The product sends a command that changes the session after the answer to the one before; the recording, whose client did not
- * wait, waits for it there.
- */
-function inSeries(lines: Line[]): Line[] {
-  const answers = new Map<string, number>();
-  for (const [at, { dir, line }] of lines.entries()) {
-    const record = dir === 'out' ? parsed(line) : undefined;
-    if (record?.type === 'response' && record.id !== undefined) answers.set(String(record.id), at);
-  }
-  const serial = (record: AgentRecord | undefined) =>
-    record?.id !== undefined &&
-    commandRow(record.type)?.lane === 'serial' &&
-    !String(record.message ?? '').startsWith('/');
-  const answeredAt = (id: string) => answers.get(id) ?? Number.POSITIVE_INFINITY;
-  const held: Line[] = [];
-  const result: Line[] = [];
-  let pending: string | undefined;
-  for (const entry of lines) {
-    const record = entry.note ? undefined : parsed(entry.line);
-    const id = String(record?.id);
-    if (entry.dir === 'in' && serial(record)) {
-      // Where a concurrent agent answers the later one first, the player has the order.
-      if (pending !== undefined && answeredAt(id) > answeredAt(pending)) {
-        held.push(entry);
-        continue;
-      }
-      if (answers.has(id)) pending ??= id;
-    }
-    result.push(entry);
-    if (entry.dir === 'out' && record?.type === 'response' && id === pending) {
-      const next = held.shift();
-      pending = next && String(parsed(next.line)?.id);
-      // The player sorts by time.
-      if (next) result.push({ ...next, t: entry.t });
-    }
-  }
-  return [...result, ...held];
-}
-
-/** The product does not send again what the agent said that it does not know. */
-function askedOnce(lines: Line[]): Line[] {
-  const unknown = new Set<string>();
-  const dropped = new Set<string>();
-  return lines.filter(({ dir, line, note }) => {
-    const record = note ? undefined : parsed(line);
-    if (!record || record.id === undefined) return true;
-    const id = String(record.id);
-    if (dir === 'in' && unknown.has(record.type)) dropped.add(id);
-    if (record.type === 'response' && /^Unknown command/.test(String(record.error)))
-      unknown.add(String(record.command));
-    return !dropped.has(id);
-  });
 }
 
 /** Whether the table knows this command and it works on the session. */

@@ -3,12 +3,14 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Block, Message } from '../../server/src/protocol/records.ts';
 import type { Snapshot } from '../../server/src/protocol/snapshot.ts';
 import { startModelServer } from '../support/model-server.ts';
-import { ensurePi, piAgent } from '../support/pi.ts';
+import { ensurePi, ensurePi058, pi058Agent, piAgent } from '../support/pi.ts';
 import { scriptedAgent } from '../support/scripted.ts';
 import { testSession } from '../support/sessions.ts';
-import { type Scenario, scenarios } from './scenarios.ts';
+import type { Scenario } from './scenario.ts';
+import { scenario, scenarios } from './scenarios.ts';
 
 beforeAll(ensurePi, 600_000);
+beforeAll(ensurePi058, 600_000);
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
@@ -47,19 +49,14 @@ function normalised(snapshot: Snapshot) {
   };
 }
 
-const contentOf = (content: string | Block[] | undefined) =>
-  (typeof content === 'string' ? [{ type: 'text', text: content } as const] : (content ?? [])).flatMap(
-    (block) =>
-      block.type === 'text'
-        ? block.text
-          ? [block.text]
-          : []
-        : block.type === 'thinking'
-          ? [{ thinking: block.thinking }]
-          : block.type === 'toolCall'
-            ? [{ call: block.name, arguments: block.arguments }]
-            : [block.type],
-  );
+const contentOf = (content: string | Block[] | undefined): unknown[] =>
+  (typeof content === 'string' ? [content] : (content ?? []).map(essence)).filter((block) => block !== '');
+
+function essence(block: Block): unknown {
+  if (block.type === 'text') return block.text;
+  if (block.type === 'thinking') return { thinking: block.thinking };
+  return block.type === 'toolCall' ? { call: block.name, arguments: block.arguments } : block.type;
+}
 
 const normalMessage = ({ role, content, stopReason, errorMessage, isError, toolName }: Message) => ({
   role,
@@ -68,7 +65,10 @@ const normalMessage = ({ role, content, stopReason, errorMessage, isError, toolN
   ...(toolName && { toolName, isError }),
 });
 
-async function played({ steps, uses }: Scenario, session: ReturnType<typeof testSession>) {
+async function played(
+  { steps, uses }: Pick<Scenario, 'steps' | 'uses'>,
+  session: ReturnType<typeof testSession>,
+) {
   const sent = new Set<string>();
   const { intent, read } = session;
   session.intent = (wanted) => {
@@ -85,25 +85,30 @@ async function played({ steps, uses }: Scenario, session: ReturnType<typeof test
   return normalised(session.snapshot());
 }
 
-describe('the same with the real pi and with the scripted D1', () => {
-  it.each(scenarios.map((scenario) => [scenario.name, scenario] as const))('%s', async (_name, scenario) => {
-    const model = await startModelServer(scenario.model);
-    const pi = await piAgent({
-      model,
-      extensions: scenario.extensions ?? [],
-      ...(scenario.settings && { settings: scenario.settings }),
-    });
-    const withPi = testSession(pi);
-    const d1 = scriptedAgent({ dialect: 'D1', ...(scenario.script && { on: scenario.script }) });
+/** The final snapshot with a real agent. */
+async function withReal(start: typeof piAgent, { extensions = [], settings, ...one }: Scenario) {
+  const model = await startModelServer(one.model);
+  const pi = await start({ model, extensions, ...(settings && { settings }) });
+  const session = testSession(pi);
+  closing.push(
+    () => model.close(),
+    () => pi.dispose(),
+    () => session.close(),
+  );
+  return played(one, session);
+}
+
+describe('the same with the real pi, with an older real one and with the scripted D1', () => {
+  it.each(scenarios().map(({ name }) => name))('%s', { timeout: 60_000 }, async (name) => {
+    const real = await withReal(piAgent, scenario(name));
+    const { script, notOlder } = scenario(name);
+    const d1 = scriptedAgent({ dialect: 'D1', ...(script && { on: script }) });
     const withD1 = testSession(d1);
     closing.push(
-      () => model.close(),
-      () => pi.dispose(),
       () => d1.dispose(),
-      () => withPi.close(),
       () => withD1.close(),
     );
-    const real = await played(scenario, withPi);
-    expect(await played(scenario, withD1)).toEqual(real);
+    expect(await played(scenario(name), withD1)).toEqual(real);
+    if (!notOlder) expect(await withReal(pi058Agent, scenario(name))).toEqual(real);
   });
 });
