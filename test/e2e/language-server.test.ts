@@ -6,6 +6,7 @@ import { processesWithEnvironment } from '../editors/processes.ts';
 import { type LanguageServer, peakMemory, startLanguageServer } from '../support/language-server.ts';
 import { gate, type ModelScript, startModelServer } from '../support/model-server.ts';
 import { ensurePi, piAgent } from '../support/pi.ts';
+import { scriptedAgent } from '../support/scripted.ts';
 
 beforeAll(ensurePi, 600_000);
 
@@ -51,6 +52,28 @@ it('brings 20,000 tokens without a gap, within 200 MB of server and hub together
   );
   expect(hub).toHaveLength(1);
   expect(peakMemory(server.child.pid!) + peakMemory(hub[0]!)).toBeLessThan(200 * 1024 * 1024);
+});
+
+it('writes no more than 12 bytes a character for an answer whose agent repeats it all in every line', async () => {
+  const deltas = Array.from({ length: 2000 }, (_, n) => `${n} twenty letters, ä.\n`.padEnd(20, '.'));
+  const agent = scriptedAgent({ dialect: 'D1', on: { prompt: [{ started: true }, { say: deltas }] } });
+  const server = await startLanguageServer({ agent });
+  closing.push(
+    () => agent.dispose(),
+    () => server.close(),
+  );
+  const before = server.written();
+  await server.execute('atomic.prompt', 'Go');
+  await server.fact((fact) => fact.type === 'agent_settled');
+  const said = server
+    .facts()
+    .flatMap((fact) =>
+      fact.type === 'message_update' && fact.assistantMessageEvent.type === 'text_delta'
+        ? [fact.assistantMessageEvent.delta]
+        : [],
+    );
+  expect(said.join('')).toBe(deltas.join(''));
+  expect(server.written() - before).toBeLessThan(12 * deltas.join('').length);
 });
 
 it('leaves nothing behind when the editor is killed and nothing was shared', async () => {

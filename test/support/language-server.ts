@@ -22,6 +22,8 @@ export interface LanguageServer {
   child: ChildProcess;
   /** The answer to its `atomic/attach`, which begins the events. */
   attached: EditorAttachResult;
+  /** Bytes that the server has written. */
+  written(): number;
   /** Batches of `atomic/events` so far. */
   batches: FactsBatch[];
   facts(): Fact[];
@@ -65,6 +67,10 @@ export async function startLanguageServer(options: LanguageServerOptions = {}): 
   );
   child.stdin!.on('error', () => {});
   child.stderr!.resume();
+  let written = 0;
+  child.stdout!.on('data', (chunk: Buffer) => {
+    written += chunk.length;
+  });
   const notifications: { method: string; params: unknown }[] = [];
   const batches: FactsBatch[] = [];
   const listeners = new Set<() => void>();
@@ -92,6 +98,7 @@ export async function startLanguageServer(options: LanguageServerOptions = {}): 
     workspace,
     child,
     attached: undefined as never,
+    written: () => written,
     batches,
     facts: () => batches.flatMap((batch) => batch.facts),
     request: (method, params) => connection.sendRequest(method, params),
