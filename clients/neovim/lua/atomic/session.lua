@@ -103,7 +103,8 @@ local function request(method, params, done)
 end
 
 local function attach()
-  request('atomic/attach', { cursor = cursor }, function(err, result)
+  -- An empty Lua table would be an empty JSON list, which is no parameter object.
+  request('atomic/attach', cursor and { cursor = cursor } or vim.empty_dict(), function(err, result)
     if err then
       return settle(err)
     end
@@ -173,7 +174,12 @@ function M.ensure(callback)
   end
   table.insert(waiting, callback)
   if not client_id then
-    start()
+    -- A failure must not be an error of the command that asked for the session.
+    vim.schedule(function()
+      if not client_id and #waiting > 0 then
+        start()
+      end
+    end)
   end
 end
 
