@@ -40,7 +40,9 @@ const lines = (name: string) =>
 const chat = (neovim: Neovim) => neovim.lua<string>(`return ${lines('chat')}`);
 const prompt = (neovim: Neovim) => neovim.lua<string>(`return ${lines('prompt')}`);
 const shows = (neovim: Neovim, text: string) =>
-  neovim.waitFor(`vim.fn.bufnr('atomic://chat') > 0 and ${lines('chat')}:find(${JSON.stringify(text)}, 1, true)`);
+  neovim.waitFor(
+    `vim.fn.bufnr('atomic://chat') > 0 and ${lines('chat')}:find(${JSON.stringify(text)}, 1, true)`,
+  );
 const phase = (neovim: Neovim, name: string) =>
   neovim.waitFor(`require('atomic').state().phase == '${name}'`);
 const messages = (neovim: Neovim) =>
@@ -61,7 +63,12 @@ describeWithEditor('nvim', 'the Neovim plugin, on the real pi', () => {
   it('streams an answer, with thinking apart and a tool folded, and says nothing in :messages', async () => {
     const wait = gate();
     const neovim = await withPlugin([
-      [{ reasoning: 'Hm, marmalade.' }, 'Let me look. ', { gate: wait }, { toolCall: 'bash', arguments: { command: 'echo marmalade' } }],
+      [
+        { reasoning: 'Hm, marmalade.' },
+        'Let me look. ',
+        { gate: wait },
+        { toolCall: 'bash', arguments: { command: 'echo marmalade' } },
+      ],
       'All is **well**.',
     ]);
     const before = await neovim.lua<number>('return vim.api.nvim_get_current_win()');
@@ -116,7 +123,9 @@ describeWithEditor('nvim', 'the Neovim plugin, on the real pi', () => {
     const cursor = "vim.api.nvim_win_get_cursor(vim.fn.win_findbuf(vim.fn.bufnr('atomic://chat'))[1])[1]";
     const count = "vim.api.nvim_buf_line_count(vim.fn.bufnr('atomic://chat'))";
     expect(await neovim.lua(`return ${cursor} == ${count}`)).toBe(true);
-    await neovim.lua("vim.api.nvim_win_set_cursor(vim.fn.win_findbuf(vim.fn.bufnr('atomic://chat'))[1], { 3, 0 })");
+    await neovim.lua(
+      "vim.api.nvim_win_set_cursor(vim.fn.win_findbuf(vim.fn.bufnr('atomic://chat'))[1], { 3, 0 })",
+    );
     await command(neovim, 'Atomic more please');
     await shows(neovim, 'more');
     wait.open();
@@ -167,7 +176,9 @@ describeWithEditor('nvim', 'the Neovim plugin, on the real pi', () => {
     await command(neovim, 'Atomic /ask-editor');
     await neovim.waitFor("require('atomic').state().waiting == 1");
     await command(neovim, 'Atomic next');
-    await neovim.lua("vim.cmd.stopinsert(); vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'one', 'two' }); vim.cmd.write()");
+    await neovim.lua(
+      "vim.cmd.stopinsert(); vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'one', 'two' }); vim.cmd.write()",
+    );
     await shows(neovim, 'editor="one\\ntwo"');
   });
 
@@ -191,7 +202,9 @@ describeWithEditor('nvim', 'the Neovim plugin, on the real pi', () => {
     await command(neovim, 'Atomic');
     await neovim.lua("vim.api.nvim_buf_set_lines(0, 0, -1, true, { 'precious' }); vim.cmd.write()");
     expect(await prompt(neovim)).toBe('precious');
-    await neovim.events.next('notify', ({ message }) => message.includes('no-such-language-server is not there'));
+    await neovim.events.next('notify', ({ message }) =>
+      message.includes('no-such-language-server is not there'),
+    );
   });
 
   it('leaves no window, buffer or autocommand behind', async () => {

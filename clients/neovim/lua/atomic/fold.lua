@@ -1,6 +1,6 @@
 -- The fold: what a session looks like after one more fact. Guarantees: no input, no output, no editor; the snapshot is the
 -- argument, changed in place; the text of a message in flight is kept in pieces, so that a delta costs its own length.
--- A fact that is not known changes nothing. The same as server/src/session/fold.ts, where a test compares both.
+-- A fact that is not known changes nothing. Follows server/src/session/fold.ts, but keeps no intents and no shell commands.
 local M = {}
 
 ---@class atomic.Block

@@ -44,7 +44,7 @@ local function seconds_left(dialog)
 end
 
 ---A small window in the middle, with the focus; `finish` closes it.
-local function float(lines, dialog, editable)
+local function float(lines, dialog, editable, footer)
   local buffer = vim.api.nvim_create_buf(false, true)
   vim.bo[buffer].bufhidden = 'wipe'
   vim.api.nvim_buf_set_lines(buffer, 0, -1, true, lines)
@@ -64,6 +64,7 @@ local function float(lines, dialog, editable)
     style = 'minimal',
     border = 'rounded',
     title = ' ' .. render.cut(render.one_line(dialog.title or ''), width - 12) .. seconds_left(dialog) .. ' ',
+    footer = footer and (' ' .. render.cut(footer, width - 4) .. ' ') or nil,
   })
   vim.wo[window][0].wrap = true
   vim.bo[buffer].modifiable = editable
@@ -166,11 +167,8 @@ function M.line(dialog, done)
     vim.ui.input({ prompt = title_of(dialog) .. ': ', default = dialog.prefill }, entered)
     return drop
   end
-  local buffer, window, finish = float({ (render.one_line(dialog.prefill or '')) }, dialog, true)
-  if dialog.placeholder and not dialog.prefill then
-    vim.wo[window][0].winbar = (render.one_line(dialog.placeholder):gsub('%%', '%%%%'))
-    vim.api.nvim_win_set_height(window, 2)
-  end
+  local hint = dialog.placeholder and render.one_line(dialog.placeholder) or nil
+  local buffer, _, finish = float({ (render.one_line(dialog.prefill or '')) }, dialog, true, hint)
   vim.keymap.set({ 'n', 'i' }, '<CR>', function()
     local text = table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\n')
     vim.cmd.stopinsert()

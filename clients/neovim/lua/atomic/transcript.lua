@@ -97,9 +97,10 @@ local function written()
   local lines = render.lines(text)
   local row = entry.row + entry.count - 1
   local column = #vim.api.nvim_buf_get_lines(buffer, row, row + 1, true)[1]
-  vim.api.nvim_buf_set_text(buffer, row, column, row, column, lines)
+  -- Neovim asks for the fold levels while it changes lines, so that what is known of them goes first, here and below.
   entry.count = entry.count + #lines - 1
   shift(entry, #lines - 1)
+  vim.api.nvim_buf_set_text(buffer, row, column, row, column, lines)
 end
 
 local function mark(entry)
@@ -121,19 +122,19 @@ local function add(kind, lines, more)
   written()
   local row = end_row()
   local entry = vim.tbl_extend('force', more or {}, { kind = kind, row = row, count = #lines })
+  table.insert(entries, entry)
   -- An empty buffer has one line, which the first entry takes.
   vim.api.nvim_buf_set_lines(buffer, row, row == 0 and -1 or row, true, lines)
-  table.insert(entries, entry)
   mark(entry)
   return entry
 end
 
 local function replace(entry, lines)
   written()
-  vim.api.nvim_buf_set_lines(buffer, entry.row, entry.row + entry.count, true, lines)
-  local by = #lines - entry.count
+  local before = entry.count
   entry.count = #lines
-  shift(entry, by)
+  shift(entry, #lines - before)
+  vim.api.nvim_buf_set_lines(buffer, entry.row, entry.row + before, true, lines)
   mark(entry)
 end
 
