@@ -70,10 +70,11 @@ function told(fact: Fact, owner: ProcessMark | undefined): Partial<Record<keyof 
     case 'session_replaced':
       return { sessionFile: fact.state.sessionFile, sessionName: fact.state.sessionName };
     case 'state_changed':
-      return {
-        ...('sessionFile' in fact.state && { sessionFile: fact.state.sessionFile }),
-        ...('sessionName' in fact.state && { sessionName: fact.state.sessionName }),
-      };
+      return Object.fromEntries(
+        (['sessionFile', 'sessionName'] as const)
+          .filter((key) => key in fact.state || fact.removed?.includes(key))
+          .map((key) => [key, fact.state[key]]),
+      );
     default:
       return undefined;
   }

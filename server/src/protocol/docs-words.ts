@@ -127,7 +127,10 @@ export const factWords: { [T in FactType]: [meaning: string, fields: Fields<T>] 
       message: 'one sentence: what happened, what to do',
     },
   ],
-  state_changed: ['State was read from the agent.', { state: 'only the fields that changed' }],
+  state_changed: [
+    'State was read from the agent.',
+    { state: 'only the fields that changed', removed: 'names of fields that are gone' },
+  ],
   session_replaced: [
     'The conversation is another one: forget messages, queue, tools, usage.',
     {

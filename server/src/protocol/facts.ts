@@ -140,8 +140,8 @@ export type HubFact = Timed &
   (
     | { type: 'agent_started'; agent: AgentIdentity; pid?: number; resumed?: string }
     | { type: 'agent_exited'; code: number | null; signal: string | null; expected: boolean; message: string }
-    /** State that was read from the agent; only what changed. */
-    | { type: 'state_changed'; state: AgentState }
+    /** State that was read from the agent; only what changed, and the fields that are gone (some clients cannot see a null). */
+    | { type: 'state_changed'; state: AgentState; removed?: string[] }
     /** The conversation is another one now: everything about the old one is void. */
     | {
         type: 'session_replaced';

@@ -49,11 +49,17 @@ export function folded(snapshot: Snapshot, fact: Fact): Snapshot {
     case 'command_unavailable':
       return commandUnavailable(snapshot, fact.command);
     case 'state_changed':
-      return { ...snapshot, state: stateWith(snapshot.state, fact.state) };
+      return { ...snapshot, state: stateWith(snapshot.state, fact.state, fact.removed) };
     case 'session_replaced':
       return sessionReplaced(snapshot, fact);
     case 'session_info_changed':
-      return { ...snapshot, state: stateWith(snapshot.state, { sessionName: fact.name ?? null }) };
+      return {
+        ...snapshot,
+        state:
+          fact.name === undefined
+            ? stateWith(snapshot.state, {}, ['sessionName'])
+            : stateWith(snapshot.state, { sessionName: fact.name }),
+      };
     case 'thinking_level_changed':
       return { ...snapshot, state: { ...snapshot.state, thinkingLevel: fact.level } };
     case 'model_changed':
@@ -206,10 +212,9 @@ function commandUnavailable(snapshot: Snapshot, command: string): Snapshot {
   return { ...snapshot, agent: { ...agent, unavailable: [...agent.unavailable, command] } };
 }
 
-/** Null takes a field away; only a model may really be null. */
-function stateWith(state: AgentState, changes: Record<string, unknown>): AgentState {
+function stateWith(state: AgentState, changes: AgentState, removed: readonly string[] = []): AgentState {
   return Object.fromEntries(
-    Object.entries({ ...state, ...changes }).filter(([key, value]) => value !== null || key === 'model'),
+    Object.entries({ ...state, ...changes }).filter(([key]) => !removed.includes(key)),
   );
 }
 

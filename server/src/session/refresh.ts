@@ -3,11 +3,14 @@
 // noticed by its id. Must not know: which command made it necessary (conduct.ts).
 import type { Fact } from '../protocol/facts.ts';
 import type { AgentState, Message } from '../protocol/records.ts';
-import { messageTail, type Snapshot } from '../protocol/snapshot.ts';
+import type { Snapshot } from '../protocol/snapshot.ts';
+import { newestMessages } from './fold-message.ts';
 import type { Agent } from './ports.ts';
 
 /** Fields that the fold knows better than a reading that may be late. */
 const momentary = new Set(['isStreaming', 'isCompacting', 'compactionReason', 'pendingMessageCount']);
+/** Fields that events tell and no reading holds. */
+const onlyTold = new Set(['contextWindow']);
 
 export interface Refresh {
   /** Reads the state; when the session is another one, everything. Never rejects. */
@@ -45,7 +48,7 @@ export function createRefresh(append: (fact: Fact) => void, snapshot: () => Snap
     const data = await call(agent, 'get_state');
     if (!data) return;
     const listed = await call(agent, 'get_messages');
-    const { messages, olderMessages } = newest((listed?.messages ?? []) as Message[]);
+    const { messages, dropped: olderMessages } = newestMessages((listed?.messages ?? []) as Message[]);
     const state = lasting(data as AgentState);
     const now = snapshot();
     const same = state.sessionId !== undefined && state.sessionId === before.state.sessionId;
@@ -69,8 +72,9 @@ export function createRefresh(append: (fact: Fact) => void, snapshot: () => Snap
     if (known !== undefined && data.sessionId !== undefined && data.sessionId !== known)
       return everything(agent, reason, before);
     const now = snapshot().state;
-    const state = difference(now, lasting(data as AgentState));
-    if (Object.keys(state).length > 0) append({ type: 'state_changed', state });
+    const { state, removed } = difference(now, lasting(data as AgentState));
+    if (Object.keys(state).length > 0 || removed.length > 0)
+      append({ type: 'state_changed', state, ...(removed.length > 0 && { removed }) });
     fallbackTold(now, state);
   };
 
@@ -95,25 +99,13 @@ export function createRefresh(append: (fact: Fact) => void, snapshot: () => Snap
 const lasting = (state: AgentState): AgentState =>
   Object.fromEntries(Object.entries(state).filter(([key]) => !momentary.has(key)));
 
-/** What differs in `next`; a key that is gone comes as null. */
-function difference(known: AgentState, next: AgentState): AgentState {
-  const changed: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(next))
-    if (JSON.stringify(known[key]) !== JSON.stringify(value)) changed[key] = value;
-  for (const key of Object.keys(known)) if (!(key in next)) changed[key] = null;
-  return changed as AgentState;
-}
-
-/** The newest messages within the bounds of a snapshot. */
-export function newest(all: readonly Message[]): { messages: Message[]; olderMessages: number } {
-  let units = 0;
-  let start = all.length;
-  while (start > 0 && all.length - start < messageTail.count) {
-    units += JSON.stringify(all[start - 1]).length;
-    if (units > messageTail.units && start < all.length) break;
-    start -= 1;
-  }
-  return { messages: all.slice(start), olderMessages: start };
+/** What differs in `next`, and the fields that are gone. */
+function difference(known: AgentState, next: AgentState): { state: AgentState; removed: string[] } {
+  const changed = Object.entries(next).filter(
+    ([key, value]) => JSON.stringify(known[key]) !== JSON.stringify(value),
+  );
+  const removed = Object.keys(known).filter((key) => !(key in next) && !onlyTold.has(key));
+  return { state: Object.fromEntries(changed), removed };
 }
 
 /** Entries that came or changed since. */

@@ -208,7 +208,10 @@ const others = fc.oneof(
   always(exited),
   fc.record({
     type: always('state_changed'),
-    state: fc.dictionary(fc.constantFrom('model', 'sessionName'), fc.option(word)),
+    state: fc.dictionary(fc.constantFrom('thinkingLevel', 'sessionName'), word),
+    removed: fc.option(fc.uniqueArray(fc.constantFrom('thinkingLevel', 'sessionName', 'x')), {
+      nil: undefined,
+    }),
   }),
   fc.record({
     type: always('session_replaced'),

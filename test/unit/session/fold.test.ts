@@ -88,12 +88,13 @@ describe('the agent', () => {
 });
 
 describe('the state', () => {
-  it('is changed field by field; null takes a field away, but a model may be null', () => {
+  it('is changed field by field, and loses what is removed', () => {
     const facts: Fact[] = [
       { type: 'state_changed', state: { sessionId: 's', sessionName: 'n', thinkingLevel: 'low' } },
       {
         type: 'state_changed',
-        state: JSON.parse('{"sessionName":null,"model":null,"thinkingLevel":"high"}'),
+        state: { model: null, thinkingLevel: 'high' },
+        removed: ['sessionName'],
       },
     ];
     expect(foldedAll(facts).state).toStrictEqual({ sessionId: 's', thinkingLevel: 'high', model: null });
