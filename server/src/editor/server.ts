@@ -149,11 +149,11 @@ export function runLanguageServer(options: ServerOptions): Promise<number> {
     );
     connection.onRequest(
       editorMethods.attach,
-      answered((it, params: unknown) => it.attach(params)),
+      answered((it, params: unknown) => it.attach(object(params))),
     );
     connection.onRequest(
       editorMethods.intent,
-      answered((it, params: unknown) => it.intent(params)),
+      answered((it, params: unknown) => it.intent(object(params))),
     );
     connection.onDidChangeConfiguration(({ settings }) => editor?.configure(settings));
     transport.onEnd(() => void end(codeNow(), 'the editor’s stream has ended'));
@@ -163,6 +163,10 @@ export function runLanguageServer(options: ServerOptions): Promise<number> {
     connection.listen();
   });
 }
+
+/** Parameters by name. An empty list, which is how some clients write an empty object, arrives as the token of the request. */
+const object = (params: unknown): unknown =>
+  Object.getPrototypeOf(params ?? {}) === Object.prototype ? params : {};
 
 /** What we announce; registered statically, and without anything that is null (LSP: `InitializeResult`). */
 function initializeResult(params: InitializeParams, version: string): InitializeResult {

@@ -69,6 +69,19 @@ describe('atomic/events', () => {
     expect(strange).toMatchObject({ seq: 3, snapshot: expect.any(Object) });
   });
 
+  it('takes an empty list for no parameters, and sends no half of a character', async () => {
+    const editor = await startEditor(rich);
+    await editor.connection.sendRequest('atomic/attach', []);
+    editor.hub.append(...begun, delta('a \\ud83d \ud83d'));
+    await editor.until('atomic/events');
+    await editor.when(() => {
+      editor.clock.advance(17);
+      return JSON.stringify(editor.of('atomic/events')).includes('a ');
+    });
+    const { facts } = editor.of('atomic/events').at(-1) as unknown as { facts: Fact[] };
+    expect(facts.at(-1)).toMatchObject({ assistantMessageEvent: { delta: 'a \\ud83d \ufffd' } });
+  });
+
   it('is nothing for a client that did not opt in', async () => {
     const editor = await startEditor();
     const failure = await editor.failure(editor.connection.sendRequest('atomic/attach', {}));
