@@ -101,11 +101,14 @@ const terminal: Terminal = {
 };
 
 async function runServer(where: EditorStream, noHub: boolean): Promise<number> {
-  const [{ runLanguageServer }, { editorStreams }, { openProcessLog }] = await Promise.all([
-    import('./editor/server.ts'),
-    import('./cli/editor-streams.ts'),
-    import('./cli/process-log.ts'),
-  ]);
+  const [{ runLanguageServer }, { sessionOfFile }, { editorStreams }, { openProcessLog }] = await Promise.all(
+    [
+      import('./editor/server.ts'),
+      import('./hub/folders.ts'),
+      import('./cli/editor-streams.ts'),
+      import('./cli/process-log.ts'),
+    ],
+  );
   const { input, output } = await editorStreams(where, { input: stdin, output: stdout });
   const logFile = openProcessLog(places.log, 'server', process.pid);
   const ended: Promise<void>[] = [];
@@ -124,6 +127,7 @@ async function runServer(where: EditorStream, noHub: boolean): Promise<number> {
     log: logFile.log,
     version,
     folder: cwd,
+    sessionOf: (file) => sessionOfFile(places.state, file),
     clock,
     signal: leaving.signal,
     ...(noHub && { settings: { hub: false } }),

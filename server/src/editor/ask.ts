@@ -23,6 +23,9 @@ export interface Ask {
    * the agent's question. Throws `BadArguments` when the answer does not fit a question of ours.
    */
   route(dialog: string | undefined, answer: DialogAnswer): 'done' | { dialog?: string };
+  /** The question that a file for its answer may be opened for: the one named, or that which is being asked. */
+  wantsText(dialog: string | undefined): Dialog | undefined;
+  isOpen(dialog: string): boolean;
   /** The agent's questions are out of sight. */
   withdraw(): void;
 }
@@ -58,6 +61,12 @@ export function createAsk(parts: AskParts): Ask {
   /** The editor said that it does not know message requests. */
   let unanswered = false;
 
+  /** The question of this id; without one that which is shown, or else the oldest. */
+  const current = (id: string | undefined): Question | undefined => {
+    if (id !== undefined) return questions.find(({ dialog }) => dialog.id === id);
+    const open = questions.filter(({ state }) => state !== 'answered');
+    return open.find(({ state }) => state === 'shown') ?? open[0];
+  };
   const isOpen = (question: Question) => questions.includes(question);
   const announce = ({ dialog }: Question) => client.message('info', announcement(dialog), true);
   const postpone = (question: Question) => {
@@ -184,16 +193,17 @@ export function createAsk(parts: AskParts): Ask {
         ?.value;
     },
     route(id, answer) {
-      const open = questions.filter(({ state }) => state !== 'answered');
-      const question =
-        id === undefined
-          ? (open.find(({ state }) => state === 'shown') ?? open[0])
-          : questions.find(({ dialog }) => dialog.id === id);
+      const question = current(id);
       if (!question) return id === undefined ? {} : { dialog: id };
       if (!question.settle) return { dialog: question.dialog.id };
       deliver(question, fittingAnswer(question.dialog, answer));
       return 'done';
     },
+    wantsText(id) {
+      const question = current(id);
+      return question && choicesOf(question.dialog).length === 0 ? question.dialog : undefined;
+    },
+    isOpen: (id) => questions.some(({ dialog }) => dialog.id === id),
     withdraw() {
       for (const question of questions) if (!question.settle) remove(question);
     },

@@ -9,6 +9,8 @@ export interface Traits {
   name: string;
   /** Whether `window/showMessageRequest` comes back with the choice. */
   answersMessages: boolean;
+  /** `window/showDocument` opens a file of ours. */
+  showsDocuments: boolean;
   /** The first choice is preselected, so that the safe one has to stand first. */
   preselectsFirst: boolean;
   /** Lower levels of `window/showMessage` are not shown: 2 is a warning, 3 an info. */
@@ -33,7 +35,13 @@ const patience = 8000;
 /** By `clientInfo.name` in lower case; measured, see the project's notes on editors. */
 const table: Record<string, Row> = {
   neovim: { name: 'Neovim', answersMessages: true, patience: 30_000 },
-  helix: { name: 'Helix', answersMessages: false, preselectsFirst: true, repeatsEnd: true },
+  helix: {
+    name: 'Helix',
+    answersMessages: false,
+    showsDocuments: true,
+    preselectsFirst: true,
+    repeatsEnd: true,
+  },
   eglot: { name: 'Emacs', answersMessages: true, preselectsFirst: true, flushesPerSecond: 30 },
   emacs: { name: 'Emacs', answersMessages: true, preselectsFirst: true, flushesPerSecond: 30 },
   'kakoune-lsp': { name: 'Kakoune', answersMessages: true, reportsPerSecond: 1 },
@@ -55,6 +63,7 @@ export function traitsOf(params: InitializeParams, client: Settings['client']): 
   const { window } = params.capabilities;
   return {
     answersMessages: window?.showMessage !== undefined,
+    showsDocuments: window?.showDocument?.support === true,
     preselectsFirst: false,
     leastShown: 3,
     progress: window?.workDoneProgress === true,

@@ -7,6 +7,7 @@ import { AtomicError } from '../protocol/errors.ts';
 import type { Clock, Log } from '../session/ports.ts';
 import type { Ask } from './ask.ts';
 import type { Client } from './client.ts';
+import type { Files } from './files.ts';
 import type { Link } from './link.ts';
 
 export interface Commands {
@@ -20,6 +21,7 @@ export interface CommandParts {
   link: Link;
   ask: Ask;
   client: Client;
+  files: Pick<Files, 'compose' | 'transcript' | 'answer'>;
   clock: Clock;
   log: Log;
 }
@@ -27,7 +29,7 @@ export interface CommandParts {
 /** Milliseconds that the hub has to say at once that an intent is wrong; then the editor gets its answer anyway. */
 const promptness = 80;
 
-export function createCommands({ link, ask, client, clock, log }: CommandParts): Commands {
+export function createCommands({ link, ask, client, files, clock, log }: CommandParts): Commands {
   const tell = (error: unknown) => {
     log.info({ error }, 'a command failed');
     client.message('error', error instanceof Error ? error.message : String(error));
@@ -108,25 +110,36 @@ export function createCommands({ link, ask, client, clock, log }: CommandParts):
     if (params) await act(row, checkedParams(row, params));
   };
 
+  /** After the answer: some editors lose a dialog when an answer comes. */
+  const later = (answer: object, work: () => Promise<void>): object => {
+    setImmediate(() => void work().catch(tell));
+    return answer;
+  };
+  const locals: Record<string, { file: string; run: () => Promise<void> }> = {
+    compose: { file: 'prompt.md', run: files.compose },
+    open: { file: 'chat.md', run: files.transcript },
+  };
+
   return {
     async execute(id, args) {
       const row = rowOf(id);
       const given = givenParams(row, args);
       if (given === undefined && row.ask) {
-        if (row.ask.with === 'compose') throw noText(row);
         const how = row.ask;
-        // After the answer: some editors lose a dialog when an answer comes.
-        setImmediate(() => void askThenRun(row, how).catch(tell));
-        return { asking: how.title };
+        if (how.with === 'compose') return later({ opens: 'prompt.md' }, files.compose);
+        return later({ asking: how.title }, () => askThenRun(row, how));
       }
+      if (row.kind === 'local') return later({ opens: locals[row.name]!.file }, locals[row.name]!.run);
+      const dialog = row.name === 'answer' && isEmpty(given) ? ask.wantsText(undefined) : undefined;
+      if (dialog) return later({ opens: 'answers' }, () => files.answer(dialog));
       return run(row, checkedParams(row, given ?? {}));
     },
     intent(id, command, params) {
       const row = rowOf(command);
-      if (row.kind === 'read')
+      if (row.kind !== 'act')
         throw new AtomicError(
           'BadArguments',
-          `${row.id} reads: send it with workspace/executeCommand, which answers with the data.`,
+          `${row.id} is no work for the agent: send it with workspace/executeCommand, which answers it.`,
           { command: row.id },
         );
       return act(row, checkedParams(row, params), id);
@@ -152,10 +165,6 @@ function rowOf(id: string): CommandRow {
       `There is no command "${id}": atomic.rpc sends what is newer than this bridge.`,
       { command: id },
     );
-  if (row.kind === 'local')
-    throw new AtomicError('CommandUnavailable', `${row.id} is not there yet in this version.`, {
-      command: row.id,
-    });
   return row;
 }
 
@@ -165,6 +174,8 @@ const noText = (row: CommandRow): AtomicError =>
     `${row.id} needs text: give it as an argument, as one string or as ${JSON.stringify(row.example)}.`,
     { command: row.id },
   );
+
+const isEmpty = (given: Params | undefined): boolean => Object.keys(given ?? {}).length === 0;
 
 /** The value, or undefined when it takes longer. */
 function within<T>(clock: Clock, milliseconds: number, promise: Promise<T>): Promise<T | undefined> {

@@ -1,5 +1,6 @@
 // Everything about one editor after `initialize`, put together. Guarantees: parts know each other only through here. Must not
 // know: LSP's lifecycle (server.ts).
+import path from 'node:path';
 import type { InitializeParams } from 'vscode-languageserver';
 import { editorAttachParams, editorIntentParams, type Settings } from '../protocol/editor.ts';
 import { AtomicError } from '../protocol/errors.ts';
@@ -7,9 +8,12 @@ import type { Clock, Log } from '../session/ports.ts';
 import { createAsk } from './ask.ts';
 import type { Client } from './client.ts';
 import { type Commands, createCommands } from './commands.ts';
+import { createDocuments, type Documents } from './documents.ts';
 import { createEvents } from './events.ts';
+import { createFiles, type Files } from './files.ts';
 import { type Connect, createLink } from './link.ts';
 import { createNotices } from './notices.ts';
+import { createOutcomes } from './outcomes.ts';
 import { createProgress } from './progress.ts';
 import { defaultSettings, settingsFrom } from './settings.ts';
 import type { Transport } from './transport.ts';
@@ -17,6 +21,8 @@ import { workspaceFolder } from './workspace.ts';
 
 export interface Editor {
   readonly execute: Commands['execute'];
+  readonly documents: Documents;
+  readonly saved: Files['saved'];
   /** `initialized`: follows the session in the background. */
   begin(): void;
   /** `atomic/attach` and `atomic/intent`. */
@@ -29,6 +35,9 @@ export interface Editor {
   close(): void;
 }
 
+/** From a file in a session's folder to that session. */
+export type SessionOf = (file: string) => { workspace: string; session: string } | undefined;
+
 export interface EditorParts {
   params: InitializeParams;
   client: Client;
@@ -38,6 +47,8 @@ export interface EditorParts {
   settings?: Partial<Settings>;
   /** Where an editor that names no folder is taken to work. */
   folder: string;
+  /** The session that a file belongs to, when it is one of ours. */
+  sessionOf?: SessionOf;
   clock: Clock;
   log: Log;
 }
@@ -48,19 +59,29 @@ export function createEditor(parts: EditorParts): Editor {
   let settings: Settings = { ...first.settings, ...(parts.settings?.hub === false && { hub: false }) };
   let problems = first.problems;
 
+  const place = workspaceFolder(params) ?? parts.folder;
+  // Some editors start a server of its own for the prompt file: it belongs to the session that the path names.
+  const named = parts.sessionOf?.(path.join(place, 'prompt.md'));
+  if (named && settings.session === undefined) settings = { ...settings, session: named.session };
+
+  const documents = createDocuments();
+  const outcomes = createOutcomes();
   const progress = createProgress(client, clock);
   const link = createLink({
     connect: parts.connect,
     name: () => client.traits.name,
-    workspace: workspaceFolder(params) ?? parts.folder,
+    workspace: named?.workspace ?? place,
     settings,
     clock,
     log,
     events: {
-      change({ facts, snapshot }) {
+      change(change) {
+        const { facts, snapshot } = change;
+        outcomes.take(change);
         events.flush();
         notices.take(facts);
         ask.update(snapshot);
+        files.sweep(ask.isOpen);
         progress.update(snapshot);
       },
       lost() {
@@ -87,7 +108,26 @@ export function createEditor(parts: EditorParts): Editor {
     isUs: link.isUs,
     answer: (dialog, answer) => link.intent(link.newId(), 'answer', { dialog, ...answer }),
   });
-  const commands = createCommands({ link, ask, client, clock, log });
+  const files = createFiles({
+    client,
+    documents,
+    clock,
+    log,
+    async folder() {
+      await link.ready();
+      return link.folder!;
+    },
+    async prompt(message) {
+      const id = link.newId();
+      const outcome = outcomes.of(id);
+      await link.intent(id, 'prompt', { message });
+      return (await outcome) === 'done';
+    },
+    async reply(dialog, value) {
+      await commands.execute('atomic.answer', [{ dialog, value }]);
+    },
+  });
+  const commands = createCommands({ link, ask, client, files, clock, log });
   const told = () => {
     for (const problem of problems) client.message('error', problem.message);
     problems = [];
@@ -95,6 +135,8 @@ export function createEditor(parts: EditorParts): Editor {
 
   return {
     execute: commands.execute,
+    documents,
+    saved: files.saved,
     begin() {
       told();
       // Nobody needs it yet, so nobody is told when it fails.

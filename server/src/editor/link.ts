@@ -28,6 +28,8 @@ export interface Link {
   /** Undefined before the first attach. */
   readonly mirror: Mirror | undefined;
   readonly connected: boolean;
+  /** The session's folder of files; undefined before the first attach. */
+  readonly folder: string | undefined;
   /** Attaches if need be. Rejects with what {@link Connect} and the hub reject with. */
   ready(): Promise<Mirror>;
   /** Sends an intent; resolves when the hub has accepted it. */
@@ -64,6 +66,7 @@ export function createLink(parts: {
   const sent = new Set<string>();
   let { settings, workspace } = parts;
   let session = settings.session;
+  let folder: string | undefined;
   let mirror: Mirror | undefined;
   let client: HubClient | undefined;
   let followed: { hub: HubClient; number: string } | undefined;
@@ -147,6 +150,7 @@ export function createLink(parts: {
     followed = { hub, number };
     if (want !== wanted) return attach();
     attached = true;
+    folder = result.folder;
     const snapshot: Snapshot = result.snapshot ?? before?.snapshot ?? emptySnapshot();
     if (!mirror) {
       mirror = createMirror({ session: number, epoch, seq, snapshot });
@@ -199,6 +203,9 @@ export function createLink(parts: {
     get connected() {
       return attached;
     },
+    get folder() {
+      return folder;
+    },
     ready,
     async intent(id, command, params) {
       sent.add(id);
@@ -227,12 +234,12 @@ export function createLink(parts: {
     newId: randomUUID,
     sent: (id) => sent.has(id),
     isUs: (origin) => origin !== undefined && origin.id === client?.origin.id,
-    follow({ session: asked, workspace: folder = workspace }) {
+    follow({ session: asked, workspace: place = workspace }) {
       // The hub's number of the session that is followed means that session, too.
       const name = asked === undefined || asked === mirror?.session ? session : asked;
-      if (name !== session || folder !== workspace) {
+      if (name !== session || place !== workspace) {
         session = name;
-        workspace = folder;
+        workspace = place;
         again();
       }
       return ready();

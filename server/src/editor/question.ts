@@ -44,7 +44,7 @@ export function announcement(dialog: Dialog): string {
   const choices = choicesOf(dialog);
   const question = oneLine(questionLine(dialog), 160);
   if (choices.length === 0)
-    return `${question} — answer with atomic.answer and your text, refuse with atomic.dialogCancel.`;
+    return `${question} — answer with atomic.answer (with your text, or without to write it in a file), refuse with atomic.dialogCancel.`;
   const listed = choices
     .slice(0, 9)
     .map(({ title }, n) => `atomic.answer${n + 1} = ${oneLine(title, announcedLength)}`);

@@ -18,7 +18,7 @@ import { AtomicError, errorShape } from '../protocol/errors.ts';
 import type { Clock, Log } from '../session/ports.ts';
 import { createClient } from './client.ts';
 import { type Traits, traitsOf } from './client-table.ts';
-import { createEditor, type Editor } from './editor.ts';
+import { createEditor, type Editor, type SessionOf } from './editor.ts';
 import type { Connect } from './link.ts';
 import { defaultSettings, settingsFrom } from './settings.ts';
 import { createTransport } from './transport.ts';
@@ -35,6 +35,8 @@ export interface ServerOptions {
   settings?: Partial<Settings>;
   /** The working directory; where an editor that names no folder is taken to work. */
   folder: string;
+  /** The session that a file belongs to, when it is one of ours. */
+  sessionOf?: SessionOf;
   clock?: Clock;
   /** Whether a process lives. */
   isAlive?: (pid: number) => boolean;
@@ -128,6 +130,7 @@ export function runLanguageServer(options: ServerOptions): Promise<number> {
         connect: options.connect,
         ...(options.settings && { settings: options.settings }),
         folder: options.folder,
+        ...(options.sessionOf && { sessionOf: options.sessionOf }),
         clock,
         log,
       });
@@ -155,6 +158,15 @@ export function runLanguageServer(options: ServerOptions): Promise<number> {
       editorMethods.intent,
       answered((it, params: unknown) => it.intent(object(params))),
     );
+    connection.onDidOpenTextDocument(({ textDocument: { uri, version, text } }) =>
+      editor?.documents.opened(uri, version, text),
+    );
+    connection.onDidChangeTextDocument(({ textDocument: { uri, version }, contentChanges }) => {
+      const last = contentChanges.at(-1);
+      if (last) editor?.documents.changed(uri, version ?? 0, last.text);
+    });
+    connection.onDidCloseTextDocument(({ textDocument: { uri } }) => editor?.documents.closed(uri));
+    connection.onDidSaveTextDocument(({ textDocument: { uri }, text }) => editor?.saved(uri, text));
     connection.onDidChangeConfiguration(({ settings }) => editor?.configure(settings));
     transport.onEnd(() => void end(codeNow(), 'the editor’s stream has ended'));
     const aborted = () => void end(codeNow(), 'a signal');

@@ -88,7 +88,7 @@ export function withoutArguments({ ask, kind, ...row }: CommandRow): string {
   if (!ask) return 'Is refused with an example.';
   switch (ask.with) {
     case 'compose':
-      return 'Says how to give it a text.';
+      return 'Opens the prompt file; saving it sends it.';
     case 'text':
       return `Asks for a text: “${ask.title}”.`;
     case 'choose':

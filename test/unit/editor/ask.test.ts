@@ -187,7 +187,7 @@ describe('in an editor that does not', () => {
     editor.hub.append(opened({ id: 'd1', method: 'input', title: 'Name?' }));
     await editor.until('window/showMessage');
     expect(editor.messages()[0]).toBe(
-      'Name? — answer with atomic.answer and your text, refuse with atomic.dialogCancel.',
+      'Name? — answer with atomic.answer (with your text, or without to write it in a file), refuse with atomic.dialogCancel.',
     );
     await editor.execute('atomic.answer', 'Ada Lovelace');
     expect(editor.hub.intents[0]!.params).toEqual({ dialog: 'd1', value: 'Ada Lovelace' });

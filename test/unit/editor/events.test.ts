@@ -174,7 +174,7 @@ describe('atomic/intent', () => {
     expect(await send({ id: 'b', command: 'atomic.abort' })).toEqual({ intent: 'b' });
     expect(editor.hub.intents.map(({ id, command }) => `${id} ${command}`)).toEqual(['a prompt', 'b abort']);
     for (const [params, sentence] of [
-      [{ id: 'c', command: 'get_state' }, /reads: send it with workspace\/executeCommand/],
+      [{ id: 'c', command: 'get_state' }, /is no work for the agent: send it with workspace\/executeCommand/],
       [{ id: 'c', command: 'prompt', params: {} }, /needs "message"/],
       [{ command: 'prompt' }, /atomic\/intent cannot be used so: "id"/],
     ] as const)

@@ -15,6 +15,8 @@ export interface FakeHub {
   append(...facts: Fact[]): void;
   readonly journal: Journal;
   /** What came in, in order; the same id twice is kept twice. */
+  /** The session's folder. */
+  folder: string;
   intents: IntentParams[];
   reads: ReadParams[];
   attaches: AttachParams[];
@@ -48,6 +50,7 @@ export function fakeHub(): FakeHub {
     get open() {
       return clients.size;
     },
+    folder: '/nowhere',
     intents: [],
     reads: [],
     attaches: [],
@@ -125,7 +128,7 @@ export function fakeHub(): FakeHub {
             workspace: params.workspace,
             epoch: journal.epoch,
             seq,
-            folder: '/nowhere',
+            folder: hub.folder,
             ...(!continued && { snapshot }),
           };
         },

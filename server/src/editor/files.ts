@@ -1,0 +1,188 @@
+// The files by which a person writes to the agent: `prompt.md`, and one in `answers/` for each question that wants text.
+// Guarantees: saving one sends it, once; what was not taken stays in it; no text that is newer than what was sent is ever
+// touched; files are the user's alone. Must not know: how a prompt travels, what the agent asks for.
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { URI } from 'vscode-uri';
+import { AtomicError } from '../protocol/errors.ts';
+import type { Dialog } from '../protocol/facts.ts';
+import type { Clock, Log } from '../session/ports.ts';
+import type { Client } from './client.ts';
+import { type Documents, pathOf, rangeOf } from './documents.ts';
+import { questionLine } from './question.ts';
+
+export interface Files {
+  /** Opens the prompt file. */
+  compose(): Promise<void>;
+  /** Opens the transcript. */
+  transcript(): Promise<void>;
+  /** Opens a file for the answer to a question that wants text. */
+  answer(dialog: Dialog): Promise<void>;
+  /** `textDocument/didSave`. */
+  saved(uri: string, text: string | undefined): void;
+  /** Removes the files of questions that are not open any more. */
+  sweep(isOpen: (dialog: string) => boolean): void;
+}
+
+export interface FilesParts {
+  client: Client;
+  documents: Documents;
+  clock: Clock;
+  log: Log;
+  /** The session's folder; attaches if need be. */
+  folder(): Promise<string>;
+  /** Sends a prompt; resolves when it is known whether it was taken. */
+  prompt(message: string): Promise<boolean>;
+  /** Answers the question. Rejects when it is not open any more. */
+  reply(dialog: string, value: string): Promise<void>;
+}
+
+/** Stands in an answer file above the answer. */
+export const answerBelow = '<!-- Write your answer below this line, then save this file. -->';
+/** Milliseconds that an editor has to show a file, to make an edit, and to tell of it. */
+const showing = 2000;
+const editing = 5000;
+
+export function createFiles(parts: FilesParts): Files {
+  const { client, documents, clock, log } = parts;
+  const answers = new Map<string, string>();
+  let known: string | undefined;
+  let onItsWay: string | undefined;
+  /** What was taken and still stands in the file, so that saving it again does not send it again. */
+  let standing: string | undefined;
+
+  documents.onChange((uri, text) => {
+    if (isPrompt(uri) && plain(text) !== standing) standing = undefined;
+  });
+  const folder = async (): Promise<string> => {
+    known = await parts.folder();
+    return known;
+  };
+  const isPrompt = (uri: string): boolean => {
+    const file = pathOf(uri);
+    return known !== undefined && file !== undefined && same(file, path.join(known, 'prompt.md'));
+  };
+  const show = async (file: string, what: string) => {
+    if (client.traits.showsDocuments) {
+      const params = { uri: URI.file(file).toString(), takeFocus: true, selection: rangeOf('') };
+      const shown = await client
+        .request('window/showDocument', params, { limit: showing })
+        .catch((error: unknown) => log.info({ error: String(error) }, 'the editor did not show a file'));
+      if ((shown as { success?: unknown } | null | undefined)?.success === true) return;
+    }
+    client.message('info', `${what}: open ${file}`, true);
+  };
+
+  /** Takes what was sent out of the document that it stands in. */
+  const emptied = async (uri: string, sent: string) => {
+    const left = () => documents.text(uri)?.startsWith(sent) === true;
+    if (!left()) return;
+    standing = plain(sent);
+    const edit = { changes: { [uri]: [{ range: rangeOf(sent), newText: '' }] } };
+    await client
+      .request('workspace/applyEdit', { edit }, { limit: editing })
+      .catch((error: unknown) => log.info({ error: String(error) }, 'the prompt file was not emptied'));
+    // An answer proves nothing: the change itself does.
+    clock.after(showing, () => {
+      if (standing !== undefined && left())
+        client.message(
+          'info',
+          'Sent. Its text still stands in the prompt file: delete it before you write the next.',
+        );
+    });
+  };
+  const send = async (uri: string, text: string) => {
+    const message = plain(text);
+    if (message === '' || message === standing) return;
+    if (onItsWay !== undefined) {
+      client.message('warning', 'The prompt before is still on its way: save again when it was taken.');
+      return;
+    }
+    onItsWay = message;
+    try {
+      if (await parts.prompt(message)) await emptied(uri, text);
+    } finally {
+      onItsWay = undefined;
+    }
+  };
+  const reply = async (file: string, dialog: string, text: string) => {
+    const at = text.indexOf(answerBelow);
+    if (at < 0)
+      throw new AtomicError(
+        'BadArguments',
+        `The line "${answerBelow}" is gone, so what is the answer is not known: put it back above your answer.`,
+      );
+    const value = plain(text.slice(at + answerBelow.length));
+    if (value === '') return;
+    await parts.reply(dialog, value);
+    forget(dialog, file);
+  };
+  const forget = (dialog: string, file: string) => {
+    answers.delete(dialog);
+    rmSync(file, { force: true });
+  };
+
+  return {
+    async compose() {
+      const file = path.join(await folder(), 'prompt.md');
+      created(file, '');
+      await show(file, 'The prompt file');
+    },
+    transcript: async () => show(path.join(await folder(), 'chat.md'), 'The transcript'),
+    async answer(dialog) {
+      let file = answers.get(dialog.id);
+      if (file === undefined) {
+        const place = path.join(await folder(), 'answers');
+        mkdirSync(place, { recursive: true, mode: 0o700 });
+        file = path.join(place, `answer-${randomUUID().slice(0, 8)}.md`);
+        answers.set(dialog.id, file);
+        const question = questionLine(dialog).replace(/^/gm, '> ').replaceAll('-->', '—>');
+        created(file, `${question}\n\n${answerBelow}\n${dialog.prefill ?? ''}\n`);
+      }
+      await show(file, 'The file for the answer');
+    },
+    saved(uri, given) {
+      const file = pathOf(uri);
+      const text = given ?? documents.text(uri);
+      if (file === undefined || text === undefined) return;
+      const tell = (error: unknown) =>
+        client.message('error', error instanceof Error ? error.message : String(error));
+      const answered = [...answers].find(([, it]) => same(it, file));
+      if (answered) return void reply(file, answered[0], text).catch(tell);
+      folder()
+        .then(async () => {
+          if (isPrompt(uri)) await send(uri, text);
+        })
+        .catch(tell);
+    },
+    sweep(isOpen) {
+      for (const [id, file] of answers) if (!isOpen(id)) forget(id, file);
+    },
+  };
+}
+
+const plain = (text: string): string => text.replace(/\r\n?/g, '\n').trim();
+
+/** Creates a file for the user alone; one that is there stays as it is. */
+function created(file: string, text: string): void {
+  try {
+    writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
+    throw new AtomicError(
+      'FileFailed',
+      `${file} could not be written (${(error as Error).message}): see to its folder and its disk, then try again.`,
+    );
+  }
+}
+
+/** Whether two paths are one file, through links, too. */
+function same(a: string, b: string): boolean {
+  if (a === b) return true;
+  try {
+    return realpathSync(a) === realpathSync(b);
+  } catch {
+    return false;
+  }
+}
