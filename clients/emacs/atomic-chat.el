@@ -171,7 +171,7 @@
   (atomic-chat-toggle))
 
 (defun atomic-chat-toggle-all ()
-  "Show all thinking and tool calls, or fold them if none is folded."
+  "Show all thinking and all tools, or fold them if none is folded."
   (interactive nil atomic-chat-mode)
   (let* ((entries nil)
          (at (point-min)))

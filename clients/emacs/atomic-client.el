@@ -61,7 +61,7 @@ Instead of the facts it is `reset' where the session was read anew, and
         (puthash root (atomic-client--create :root root) atomic-client--all))))
 
 (defun atomic-client-live-p (client)
-  "Whether the server of CLIENT runs."
+  "Whether the server of CLIENT is alive."
   (let ((connection (atomic-client-connection client)))
     (and connection (jsonrpc-running-p connection))))
 
@@ -111,7 +111,7 @@ DONE gets an error or nil, and the result."
       (atomic-client--tell client nil))))
 
 (defun atomic-client--settle (client fact)
-  "Tell who sent an intent to CLIENT what came of it, as FACT says."
+  "Tell who sent an intent to CLIENT what came of it, according to FACT."
   (let* ((intents (atomic-client-intents client))
          (settled (gethash (plist-get fact :intent) intents)))
     (when settled
@@ -272,7 +272,7 @@ why it did not; SETTLED with the fact that says what came of it."
     id))
 
 (defun atomic-client-read (client command params done)
-  "Ask CLIENT for the data of COMMAND, a command that reads, with PARAMS.
+  "Ask CLIENT for the data of COMMAND, a reading one, with PARAMS.
 DONE is called with nil and the data, or with a sentence."
   (atomic-client-ensure
    client
@@ -284,7 +284,7 @@ DONE is called with nil and the data, or with a sentence."
                                done)))))
 
 (defun atomic-client-stop (client)
-  "End the server of CLIENT; the session goes on in the hub."
+  "End the server of CLIENT; the session stays in the hub."
   (when-let* ((connection (and (atomic-client-live-p client) (atomic-client-connection client))))
     (atomic-client--request client :shutdown nil
                             (lambda (_failure _)

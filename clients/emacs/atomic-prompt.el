@@ -151,7 +151,7 @@
             fence "\n" text "\n" fence "\n")))
 
 (defun atomic-prompt-diagnostics ()
-  "What Flymake says of this buffer, one line each, or nil."
+  "Reports of Flymake on this buffer, one line each, or nil."
   (when (bound-and-true-p flymake-mode)
     (mapcar (lambda (it)
               (format "line %d: %s" (line-number-at-pos (flymake-diagnostic-beg it) t) (flymake-diagnostic-text it)))
@@ -175,7 +175,7 @@
                (insert (format "%s" (or (plist-get fact :text) "")))))))))))
 
 (defun atomic-prompt-watch ()
-  "Let prompts be told of what happens."
+  "Let the buffers of drafts know what happens."
   (add-hook 'atomic-client-update-functions #'atomic-prompt--update))
 
 (provide 'atomic-prompt)

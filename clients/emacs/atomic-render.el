@@ -5,154 +5,20 @@
 ;;; Commentary:
 
 ;; Guarantees: the current buffer is changed only at the end of what grows; a run of deltas is one insertion; what was streamed is
-;; corrected by the message as it stands; escapes and control characters of the agent are gone.  An entry is followed by an
-;; empty line, which is why no insertion at its end moves into the next.
+;; corrected by the message as it stands.
 ;; Must not know: windows, processes, commands.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'subr-x)
+(require 'atomic-content)
+(require 'atomic-entry)
 (require 'atomic-session)
-
-(defcustom atomic-folded '(thinking tool)
-  "Which parts of a transcript are folded when they are complete."
-  :type '(set (const thinking) (const tool))
-  :group 'atomic)
-
-(defcustom atomic-tool-tail-lines 10
-  "How many lines of a running tool's output are shown."
-  :type 'natnum
-  :group 'atomic)
-
-(defcustom atomic-tool-lines 400
-  "How many lines of a finished tool's output are kept in the transcript."
-  :type 'natnum
-  :group 'atomic)
-
-(defface atomic-user '((t :inherit (bold font-lock-keyword-face)))
-  "The head of what the person said."
-  :group 'atomic)
-
-(defface atomic-user-text '((t :inherit font-lock-string-face))
-  "What the person said."
-  :group 'atomic)
-
-(defface atomic-thinking '((t :inherit font-lock-comment-face))
-  "What the model thinks."
-  :group 'atomic)
-
-(defface atomic-tool '((t :inherit font-lock-function-name-face))
-  "The head of a tool call."
-  :group 'atomic)
-
-(defface atomic-tool-output '((t :inherit shadow))
-  "The output of a tool."
-  :group 'atomic)
-
-(defface atomic-note '((t :inherit font-lock-comment-face))
-  "What the bridge or an extension says."
-  :group 'atomic)
-
-(defface atomic-failure '((t :inherit error))
-  "What failed."
-  :group 'atomic)
-
-(cl-defstruct (atomic-render-entry (:constructor atomic-render-entry--create) (:copier nil))
-  "A part of the transcript: the head from START, the text from BODY to END."
-  kind start body end overlay folded)
 
 (defvar-local atomic-render--blocks nil "The entries of the message in flight, by the index of their block.")
 (defvar-local atomic-render--tools nil "The entries of tool calls, by their id.")
-
-(defun atomic-render-clean (text)
-  "TEXT without escapes and control characters."
-  (if (not (string-match-p "[\0-\b\v-\x1f\x7f]" text))
-      text
-    (thread-last text
-                 (replace-regexp-in-string "\e\\[[0-9;:?<=>]*[ -/]*[@-~]\\|\e\\][^\a\e]*\\(?:\a\\|\e\\\\\\)" "")
-                 (replace-regexp-in-string "[\0-\b\v-\x1f\x7f]" ""))))
-
-(defun atomic-render-one-line (text &optional width)
-  "TEXT in one line, at most WIDTH columns wide."
-  (let ((line (string-trim (replace-regexp-in-string "[ \t\n]+" " " (atomic-render-clean text)))))
-    (if width (truncate-string-to-width line width nil nil "…") line)))
-
-(defun atomic-render--face (kind)
-  "The face of the text of an entry of KIND."
-  (pcase kind
-    ('user 'atomic-user-text)
-    ('thinking 'atomic-thinking)
-    ('tool 'atomic-tool-output)
-    ('note 'atomic-note)
-    ('failure 'atomic-failure)))
-
-(defun atomic-render--propertized (entry text)
-  "TEXT as part of ENTRY."
-  (let ((face (atomic-render--face (atomic-render-entry-kind entry))))
-    (if face
-        (propertize text 'atomic-entry entry 'font-lock-face face)
-      (propertize text 'atomic-entry entry))))
-
-(defun atomic-render--head (entry text face)
-  "TEXT in FACE as the head of ENTRY, or nothing if TEXT is nil."
-  (if text
-      (concat (propertize text 'atomic-entry entry 'font-lock-face face
-                          'atomic-turn (eq (atomic-render-entry-kind entry) 'user))
-              (propertize "\n" 'atomic-entry entry))
-    ""))
-
-(defun atomic-render--cover (entry)
-  "Make the fold of ENTRY anew, over its text and the line break before."
-  (when-let* ((old (atomic-render-entry-overlay entry)))
-    (delete-overlay old))
-  (when (memq (atomic-render-entry-kind entry) '(thinking tool))
-    (let ((overlay (make-overlay (1- (atomic-render-entry-body entry)) (atomic-render-entry-end entry) nil t t)))
-      (setf (atomic-render-entry-overlay entry) overlay)
-      (overlay-put overlay 'isearch-open-invisible
-                   (lambda (_) (atomic-render-fold entry nil)))
-      (when (atomic-render-entry-folded entry)
-        (overlay-put overlay 'invisible 'atomic)))))
-
-(defun atomic-render-fold (entry folded)
-  "Fold the text of ENTRY if FOLDED, else show it."
-  (setf (atomic-render-entry-folded entry) folded)
-  (when-let* ((overlay (atomic-render-entry-overlay entry)))
-    (overlay-put overlay 'invisible (and folded 'atomic))))
-
-(defun atomic-render--append (kind head face text)
-  "Append an entry of KIND with HEAD in FACE, or nil, and TEXT; return it."
-  (let ((entry (atomic-render-entry--create :kind kind)))
-    (goto-char (point-max))
-    (setf (atomic-render-entry-start entry) (copy-marker (point)))
-    (insert (atomic-render--head entry head face))
-    (setf (atomic-render-entry-body entry) (copy-marker (point)))
-    (insert (atomic-render--propertized entry text))
-    (setf (atomic-render-entry-end entry) (copy-marker (point)))
-    (insert "\n\n")
-    (atomic-render--cover entry)
-    entry))
-
-(defun atomic-render--grow (entry text)
-  "Insert TEXT at the end of ENTRY."
-  (goto-char (atomic-render-entry-end entry))
-  (insert (atomic-render--propertized entry text))
-  (set-marker (atomic-render-entry-end entry) (point)))
-
-(defun atomic-render--replace (entry head face text)
-  "Make HEAD in FACE and TEXT the whole of ENTRY."
-  (let ((start (atomic-render-entry-start entry)))
-    (delete-region start (atomic-render-entry-end entry))
-    (goto-char start)
-    (insert (atomic-render--head entry head face))
-    (set-marker (atomic-render-entry-body entry) (point))
-    (insert (atomic-render--propertized entry text))
-    (set-marker (atomic-render-entry-end entry) (point))
-    (atomic-render--cover entry)))
-
-(defun atomic-render-entry-text (entry)
-  "The text of ENTRY as it stands."
-  (buffer-substring-no-properties (atomic-render-entry-body entry) (atomic-render-entry-end entry)))
+(defvar-local atomic-render--asked nil "Tool calls as they were last shown, by their id.")
 
 ;;;; Messages
 
@@ -180,7 +46,7 @@
       (atomic-render--fold-if-wanted entry))))
 
 (defun atomic-render--assistant (session message)
-  "Make the message in flight what MESSAGE of SESSION says."
+  "Make the message in flight like MESSAGE of SESSION."
   (let ((index 0)
         (content (plist-get message :content)))
     (when (stringp content)
@@ -206,7 +72,7 @@
     ("assistant" (atomic-render--assistant session message))
     ("user" (atomic-render--append
              'user "You" 'atomic-user
-             (atomic-render-clean (atomic-session-content-text (plist-get message :content)))))
+             (atomic-render-clean (atomic-content-text (plist-get message :content)))))
     ("toolResult"
      (let ((id (plist-get message :toolCallId)))
        (unless (gethash id (atomic-session-tools session))
@@ -221,7 +87,7 @@
     ((or "compactionSummary" "branchSummary")
      (atomic-render-note (concat "Summary of what was before:\n" (or (plist-get message :summary) "")) 'note))
     (_ (unless (eq (plist-get message :display) :json-false)
-         (let ((text (atomic-session-content-text (plist-get message :content))))
+         (let ((text (atomic-content-text (plist-get message :content))))
            (unless (string-empty-p text)
              (atomic-render-note text 'note)))))))
 
@@ -230,8 +96,6 @@
   (atomic-render--append kind nil nil (atomic-render-clean text)))
 
 ;;;; Tools
-
-(defvar-local atomic-render--asked nil "Tool calls as they were last shown, by their id.")
 
 (defun atomic-render--argument (args)
   "What stands in ARGS of a tool call, in short."
@@ -247,7 +111,7 @@
   "The text of TOOL: a diff, else the result, else the tail of the output."
   (let* ((result (plist-get tool :result))
          (diff (plist-get (plist-get result :details) :diff))
-         (said (atomic-session-content-text (plist-get result :content)))
+         (said (atomic-content-text (plist-get result :content)))
          (done (member (plist-get tool :status) '("done" "failed")))
          (text (cond ((stringp diff) diff)
                      ((string-empty-p said) (or (plist-get tool :output) ""))
@@ -308,7 +172,7 @@
 
 (defun atomic-render-all (session)
   "Make the current buffer show SESSION."
-  (delete-all-overlays)
+  (remove-overlays (point-min) (point-max) 'atomic t)
   (erase-buffer)
   (setq atomic-render--blocks (make-hash-table)
         atomic-render--tools (make-hash-table :test #'equal)
@@ -319,7 +183,7 @@
     (atomic-render--message session message))
   (cl-loop for block across (or (atomic-session-message session) [])
            for index from 0
-           for text = (atomic-session-block-text block)
+           for text = (atomic-content-of-block block)
            unless (or (string-empty-p text) (equal (plist-get block :kind) "toolcall"))
            do (atomic-render--grow (atomic-render--block-entry index (plist-get block :kind))
                                    (atomic-render-clean text)))

@@ -12,6 +12,7 @@
 
 (require 'cl-lib)
 (require 'subr-x)
+(require 'atomic-content)
 
 (cl-defstruct (atomic-session (:constructor atomic-session-create) (:copier nil))
   "A session as it is after the facts so far."
@@ -42,7 +43,7 @@
   (plist-put (copy-sequence plist) key value))
 
 (defun atomic-session-begin (name epoch seq snapshot)
-  "A session of NAME at SEQ in EPOCH as SNAPSHOT says."
+  "A session of NAME at SEQ in EPOCH, according to SNAPSHOT."
   (let ((session (atomic-session-create
                   :name name :epoch epoch :seq seq
                   :agent (plist-get snapshot :agent)
@@ -70,27 +71,6 @@
                                (plist-put (copy-sequence block) :pieces (list (or (plist-get block :text) ""))))
                              (plist-get message :blocks)))))
     session))
-
-(defun atomic-session-block-text (block)
-  "The text of BLOCK, one of a message in flight."
-  (let ((pieces (plist-get block :pieces)))
-    (if (cdr pieces)
-        (let ((text (apply #'concat (reverse pieces))))
-          (plist-put block :pieces (list text))
-          text)
-      (or (car pieces) ""))))
-
-(defun atomic-session-content-text (content)
-  "The text in CONTENT of a message or a tool's result."
-  (cond ((stringp content) content)
-        ((vectorp content)
-         (mapconcat #'identity
-                    (cl-loop for block across content
-                             for text = (and (consp block) (plist-get block :text))
-                             if (stringp text) collect text
-                             else if (and (consp block) (equal (plist-get block :type) "image")) collect "(an image)")
-                    "\n"))
-        (t "")))
 
 (defun atomic-session--add-message (session message)
   "Add MESSAGE to SESSION, with what it used."
@@ -137,7 +117,7 @@
       (setf (atomic-session-message session) blocks))))
 
 (defun atomic-session--cut-tools (session)
-  "Mark what still runs in SESSION as failed."
+  "Mark what is unfinished in SESSION as failed."
   (maphash (lambda (id tool)
              (when (equal (plist-get tool :status) "running")
                (puthash id (atomic-session--put tool :status "failed") (atomic-session-tools session))))
@@ -232,9 +212,9 @@
   (setf (atomic-session-dialogs session)
         (seq-remove (lambda (dialog) (equal (plist-get dialog :id) id)) (atomic-session-dialogs session))))
 
-(defun atomic-session--set-state (session &rest changes)
-  "Set CHANGES, a plist, in the agent's own state as SESSION knows it."
-  (cl-loop for (key value) on changes by #'cddr
+(defun atomic-session--set-state (session &rest fields)
+  "Set FIELDS, a plist, in the agent's own state as SESSION knows it."
+  (cl-loop for (key value) on fields by #'cddr
            do (setf (atomic-session-state session)
                     (atomic-session--put (atomic-session-state session) key value))))
 
@@ -265,7 +245,10 @@
       ("agent_started" (setf (atomic-session-agent session)
                              (list :status "running" :identity (plist-get fact :agent) :pid (plist-get fact :pid))))
       ("agent_exited" (atomic-session--agent-exited session fact))
-      ("state_changed" (apply #'atomic-session--set-state session (plist-get fact :state)))
+      ("state_changed"
+       (apply #'atomic-session--set-state session (plist-get fact :state))
+       (cl-loop for name across (or (plist-get fact :removed) [])
+                do (atomic-session--set-state session (intern (concat ":" name)) nil)))
       ("session_replaced" (atomic-session--replaced session fact))
       ("session_info_changed" (atomic-session--set-state session :sessionName (plist-get fact :name)))
       ("thinking_level_changed" (atomic-session--set-state session :thinkingLevel (plist-get fact :level)))

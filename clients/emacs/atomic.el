@@ -95,7 +95,7 @@ Interactively, read it.  A text that cannot be sent is kept as draft."
 
 ;;;###autoload
 (defun atomic-prompt-fix-diagnostics ()
-  "Put what Flymake says of this buffer into the prompt."
+  "Put the reports of Flymake on this buffer into the prompt."
   (interactive)
   (let ((client (atomic--client))
         (lines (or (atomic-prompt-diagnostics) (user-error "Flymake says nothing of this buffer"))))
@@ -134,7 +134,7 @@ Interactively, read it.  A text that cannot be sent is kept as draft."
 
 ;;;###autoload
 (defun atomic-disconnect ()
-  "End the language server of the current project; its session goes on."
+  "End the language server of the current project; its session stays."
   (interactive)
   (atomic-client-stop (atomic--client)))
 

@@ -1,14 +1,9 @@
 -- The fold: what a session looks like after one more fact. Guarantees: no input, no output, no editor; the snapshot is the
 -- argument, changed in place; the text of a message in flight is kept in pieces, so that a delta costs its own length.
 -- A fact that is not known changes nothing. Follows server/src/session/fold.ts, but keeps no intents and no shell commands.
-local M = {}
+local messages = require('atomic.fold_message')
 
----@class atomic.Block
----@field kind 'text'|'thinking'|'toolcall'
----@field pieces string[]
----@field id? string
----@field toolName? string
----@field done boolean
+local M = {}
 
 local live_tail = 65536
 
@@ -48,35 +43,7 @@ function M.begun(snapshot)
   return own
 end
 
----The text of a block in flight.
----@param block atomic.Block
----@return string
-function M.text(block)
-  if #block.pieces > 1 then
-    block.pieces = { table.concat(block.pieces) }
-  end
-  return block.pieces[1] or ''
-end
-
-local function add_usage(sum, usage)
-  if type(usage) ~= 'table' then
-    return
-  end
-  for _, key in ipairs({ 'input', 'output', 'cacheRead', 'cacheWrite' }) do
-    sum[key] = sum[key] + (tonumber(usage[key]) or 0)
-  end
-  local cost = type(usage.cost) == 'table' and tonumber(usage.cost.total) or 0
-  sum.cost = sum.cost + cost
-end
-
-local function add_message(s, message)
-  table.insert(s.messages, message)
-  add_usage(s.usage, message.usage)
-  if #s.messages > 400 then
-    table.remove(s.messages, 1)
-    s.olderMessages = s.olderMessages + 1
-  end
-end
+M.text, M.content_text = messages.text, messages.content_text
 
 local function cut_tools(s, at)
   for _, tool in pairs(s.tools) do
@@ -84,57 +51,6 @@ local function cut_tools(s, at)
       tool.status, tool.endedAt = 'failed', at
     end
   end
-end
-
-local function update_message(s, event, at)
-  local index = event.contentIndex
-  if type(index) ~= 'number' or index < 0 or index >= 4096 then
-    return
-  end
-  local kind, step = tostring(event.type):match('^(%a+)_(%a+)$')
-  if kind ~= 'text' and kind ~= 'thinking' and kind ~= 'toolcall' then
-    return
-  end
-  s.message = s.message or { role = 'assistant', startedAt = at, blocks = {} }
-  local blocks = s.message.blocks
-  while #blocks < index do
-    table.insert(blocks, { kind = 'text', pieces = {}, done = true })
-  end
-  local block = blocks[index + 1]
-  if step == 'start' or not block then
-    block = { kind = kind, pieces = {}, id = event.id, toolName = event.toolName, done = false }
-    blocks[index + 1] = block
-  end
-  block.kind = kind
-  if step == 'delta' then
-    block.done = false
-    table.insert(block.pieces, event.delta)
-  elseif step == 'end' then
-    block.done = true
-    if event.content then
-      block.pieces = { event.content }
-    elseif event.toolCall then
-      block.id, block.toolName = event.toolCall.id, event.toolCall.name
-      block.arguments = event.toolCall.arguments or {}
-      block.pieces = { vim.json.encode(block.arguments) }
-    end
-  end
-end
-
----The text of a message's or result's content.
----@param content string|table[]|nil
----@return string
-function M.content_text(content)
-  if type(content) == 'string' then
-    return content
-  end
-  local texts = {}
-  for _, block in ipairs(type(content) == 'table' and content or {}) do
-    if type(block) == 'table' and type(block.text) == 'string' then
-      table.insert(texts, block.text)
-    end
-  end
-  return table.concat(texts, '\n')
 end
 
 local function without_key(list, id)
@@ -162,7 +78,10 @@ function apply.command_unavailable(s, f)
 end
 function apply.state_changed(s, f)
   for key, value in pairs(f.state) do
-    s.state[key] = value ~= vim.NIL and value or nil
+    s.state[key] = value
+  end
+  for _, key in ipairs(f.removed or {}) do
+    s.state[key] = nil
   end
 end
 function apply.session_replaced(s, f)
@@ -170,7 +89,7 @@ function apply.session_replaced(s, f)
   s.state, s.messages, s.olderMessages = f.state, {}, f.olderMessages or 0
   s.usage = { input = 0, output = 0, cacheRead = 0, cacheWrite = 0, cost = 0 }
   for _, message in ipairs(f.messages) do
-    add_message(s, message)
+    messages.add(s, message)
   end
   s.message, s.tools, s.tool_order, s.files = nil, {}, {}, {}
   s.statuses, s.widgets = f.statuses or {}, f.widgets or {}
@@ -212,10 +131,10 @@ function apply.message_start(s, f, at)
   end
 end
 function apply.message_update(s, f, at)
-  update_message(s, f.assistantMessageEvent, at)
+  messages.update(s, f.assistantMessageEvent, at)
 end
 function apply.message_end(s, f)
-  add_message(s, f.message)
+  messages.add(s, f.message)
   if f.message.role == 'assistant' then
     s.message = nil
   end
@@ -257,7 +176,7 @@ function apply.tool_execution_end(s, f, at)
   known.status = f.isError and 'failed' or 'done'
   known.endedAt, known.result = at, f.result
   if known.output == '' then
-    known.output = M.content_text(f.result and f.result.content)
+    known.output = messages.content_text(f.result and f.result.content)
   end
 end
 function apply.file_touched(s, f)
@@ -276,7 +195,7 @@ function apply.compaction_end(s, f, at)
   s.compaction = nil
   local result = f.result
   if type(result) == 'table' and type(result.summary) == 'string' then
-    add_message(s, {
+    messages.add(s, {
       role = 'compactionSummary',
       summary = result.summary,
       tokensBefore = result.tokensBefore,
