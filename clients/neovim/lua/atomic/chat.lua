@@ -6,7 +6,6 @@ local transcript = require('atomic.transcript')
 local M = {}
 
 local windows = {} ---@type {transcript?: integer, prompt?: integer}
-local group = vim.api.nvim_create_augroup('atomic-chat', { clear = true })
 local keyed = {} ---@type table<integer, true>
 local bar ---@type string?
 
@@ -158,6 +157,25 @@ local function keys(buffer)
   vim.keymap.set('n', 'gf', 'gF', { buffer = buffer, desc = 'Atomic: file and line under the cursor' })
 end
 
+local watching = false
+
+---One autocommand for as long as Neovim lives: when one of the two windows is closed, so is the other.
+local function watch()
+  if watching then
+    return
+  end
+  watching = true
+  vim.api.nvim_create_autocmd('WinClosed', {
+    group = vim.api.nvim_create_augroup('atomic-chat', {}),
+    callback = function(event)
+      local closed = tonumber(event.match)
+      if closed == windows.transcript or closed == windows.prompt then
+        vim.schedule(M.close)
+      end
+    end,
+  })
+end
+
 ---Opens the chat, or goes to it. The cursor goes to the prompt unless `focus` is false.
 ---@param focus? boolean
 function M.open(focus)
@@ -195,19 +213,13 @@ function M.open(focus)
       winbar = ' Prompt',
     })
   end
-  vim.api.nvim_clear_autocmds({ group = group })
-  vim.api.nvim_create_autocmd('WinClosed', {
-    group = group,
-    pattern = { tostring(windows.transcript), tostring(windows.prompt) },
-    callback = vim.schedule_wrap(M.close),
-  })
+  watch()
   if focus ~= false then
     vim.api.nvim_set_current_win(windows.prompt)
   end
 end
 
 function M.close()
-  vim.api.nvim_clear_autocmds({ group = group })
   local both = { windows.prompt, windows.transcript }
   windows = {}
   for _, window in pairs(both) do
