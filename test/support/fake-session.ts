@@ -4,6 +4,7 @@ import type { CreateSession, Session, SessionParts, SessionUpdate } from '../../
 import { AtomicError } from '../../server/src/protocol/errors.ts';
 import type { Fact } from '../../server/src/protocol/facts.ts';
 import type { Snapshot } from '../../server/src/protocol/snapshot.ts';
+import { emptySnapshot } from '../../server/src/session/fold.ts';
 import { createJournal, type JournalLimits } from '../../server/src/session/journal.ts';
 
 export interface FakeSession extends Session {
@@ -18,30 +19,6 @@ export interface FakeSession extends Session {
   /** How an ended agent is waited for. */
   onStop: () => Promise<void>;
 }
-
-const emptySnapshot = (): Snapshot => ({
-  agent: { status: 'absent', unavailable: [] },
-  state: {},
-  messages: [],
-  olderMessages: 0,
-  message: null,
-  tools: {},
-  bash: {},
-  run: null,
-  lastRun: null,
-  queue: { steering: [], followUp: [] },
-  compaction: null,
-  retry: null,
-  summarization: null,
-  statuses: {},
-  widgets: {},
-  title: null,
-  dialogs: [],
-  settledDialogs: [],
-  intents: [],
-  files: [],
-  usage: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0 },
-});
 
 /**
  * Makes sessions and keeps them in `all`. The snapshot's `title` is the text so far. `prompt` answers with the given text

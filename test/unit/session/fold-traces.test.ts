@@ -1,55 +1,13 @@
 // Every recording of a real agent, folded: what a person would see at its end, and that it does not depend on the cursor.
 import { deepStrictEqual } from 'node:assert';
 import { describe, expect, it } from 'vitest';
-import type { AgentFact, Fact } from '../../../server/src/protocol/facts.ts';
+import type { Fact } from '../../../server/src/protocol/facts.ts';
 import type { Message } from '../../../server/src/protocol/records.ts';
 import { phaseOf } from '../../../server/src/session/fold.ts';
 import { mergedFacts } from '../../../server/src/session/view.ts';
-import { fakeAgent, trace, traceNames, turn } from '../agent/support.ts';
+import { trace, traceNames } from '../agent/support.ts';
 import { foldedAll } from './fold-support.ts';
-
-/** The facts of a recording, as the session would hear them, with the times of the recording. */
-async function factsOf(name: string): Promise<Fact[]> {
-  const facts: Fact[] = [];
-  const fake = fakeAgent(undefined, (heard) => {
-    if ('fact' in heard) facts.push(timed(heard.fact, fake.clock.now()));
-  });
-  let answered = 0;
-  const answerOwnReads = async () => {
-    for (; answered < fake.written.length; answered++) {
-      const { id, type } = fake.written[answered]!;
-      if (type === 'get_state' && String(id).startsWith('call-'))
-        await fake.says({ id, type: 'response', command: 'get_state', success: true, data: {} });
-    }
-  };
-  for (const { t, dir, line, note } of trace(name)) {
-    await fake.clock.advanceTo(t);
-    await answerOwnReads();
-    if (note?.startsWith('exit')) fake.end({ code: 0, signal: null });
-    else if (dir === 'out' && line !== '') fake.output(Buffer.from(`${line}\n`));
-    else if (dir === 'in') call(line, (record) => fake.agent.call(record).catch(() => {}));
-    await turn();
-    await answerOwnReads();
-  }
-  await fake.clock.advance(60_000);
-  await answerOwnReads();
-  return facts;
-}
-
-const timed = (fact: AgentFact, at: number): Fact =>
-  fact.type.endsWith('_update') && fact.type !== 'queue_update' ? fact : { ...fact, at };
-
-/** Makes the client's call, if the line is one. */
-function call(line: string, make: (record: { type: string }) => void): void {
-  let record: unknown;
-  try {
-    record = JSON.parse(line);
-  } catch {
-    return;
-  }
-  const { type } = (record ?? {}) as { type?: unknown };
-  if (typeof type === 'string' && type !== 'extension_ui_response') make(record as { type: string });
-}
+import { factsOf } from './recorded.ts';
 
 /** Recordings differ in how they end; the facts say so. */
 const openRun = (facts: readonly Fact[]): boolean =>
