@@ -98,7 +98,12 @@ export function createEditor(parts: EditorParts): Editor {
     dialogs: () => settings.client?.dialogs === true,
   };
   const events = createEvents(client, parts.transport, clock);
-  const notices = createNotices({ client, sent: link.sent, isUs: link.isUs, rich: rich.events });
+  const loggingIn = () =>
+    link.mirror?.snapshot.intents.some(
+      ({ intent, command, outcome }) =>
+        command === 'login_provider' && outcome === 'pending' && link.sent(intent),
+    ) === true;
+  const notices = createNotices({ client, sent: link.sent, isUs: link.isUs, rich: rich.events, loggingIn });
   const ask = createAsk({
     client,
     clock,

@@ -14,9 +14,11 @@ export interface NoticeParts {
   isUs(origin: { id: string } | undefined): boolean;
   /** The client shows facts itself. */
   rich(): boolean;
+  /** A login is going on that this editor asked for. */
+  loggingIn(): boolean;
 }
 
-export function createNotices({ client, sent, isUs, rich }: NoticeParts): Notices {
+export function createNotices({ client, sent, isUs, rich, loggingIn }: NoticeParts): Notices {
   const take = (fact: Fact) => {
     switch (fact.type) {
       case 'notice':
@@ -72,12 +74,29 @@ export function createNotices({ client, sent, isUs, rich }: NoticeParts): Notice
       }
     }
   };
+  /** Opens the page of a login in a browser (LSP: `window/showDocument` with `external`), in the editor that wanted it only. */
+  const openedPage = (fact: Fact) => {
+    if (fact.type !== 'extension_ui_request' || !fact.method.startsWith('oauth_')) return;
+    const page = [fact.url, fact.verificationUri].find(isPage);
+    if (page === undefined || !client.traits.showsDocuments || !loggingIn()) return;
+    // The address is in the message as well, for an editor that cannot.
+    client
+      .request('window/showDocument', { uri: page, external: true }, { limit: opening })
+      .catch(() => client.message('info', `Login: open ${page}`, true));
+  };
   return {
     take(facts) {
-      if (!rich()) for (const fact of facts) take(fact);
+      for (const fact of facts) {
+        openedPage(fact);
+        if (!rich()) take(fact);
+      }
     },
   };
 }
+
+/** Milliseconds that an editor has to open a browser. */
+const opening = 5000;
+const isPage = (value: unknown): value is string => typeof value === 'string' && /^https?:\/\//i.test(value);
 
 const levels: Record<string, Level> = { info: 'info', warning: 'warning', error: 'error' };
 const outcomes = {
