@@ -160,3 +160,41 @@ it('sends what is newer than the table as it is, and keeps secrets out of the fa
   expect(saved.outcome).toBe('done');
   expect(JSON.stringify(session.facts())).not.toContain('hush-hush');
 });
+
+it('stops a compaction by its own command, and keeps prompts back until it is over', async () => {
+  const { session } = withScript({
+    on: {
+      set_auto_retry: [{ accept: true }, { emit: { type: 'compaction_start', reason: 'threshold' } }],
+      abort_compaction: [
+        { accept: true },
+        { emit: { type: 'compaction_end', reason: 'threshold', aborted: true } },
+      ],
+    },
+  });
+  const begun = session.next('compaction_start');
+  await session.did('set_auto_retry', { enabled: true });
+  await begun;
+  const waiting = session.did('prompt', { message: 'kept back' });
+  const returned = session.next('queue_returned');
+  const ended = session.next('compaction_end');
+  expect((await session.did('abort')).outcome).toBe('done');
+  expect((await returned).texts).toEqual(['kept back']);
+  await ended;
+  expect(await waiting).toMatchObject({ outcome: 'refused', error: expect.stringContaining('stop') });
+  expect(session.snapshot().compaction).toBeNull();
+  await session.ran('and on');
+});
+
+it('stops a shell command where nothing else runs', async () => {
+  const { session } = withScript({
+    on: { bash: [{ line: 'abort_bash' }, { accept: { output: '', cancelled: true, truncated: false } }] },
+  });
+  const accepted = session.next('intent_accepted');
+  const bash = session.did('bash', { command: 'sleep 1000' });
+  await accepted;
+  await session.read('get_state', {});
+  expect(session.busy).toBe(true);
+  expect((await session.did('abort')).outcome).toBe('done');
+  expect(await bash).toMatchObject({ outcome: 'done', data: { cancelled: true } });
+  expect(session.busy).toBe(false);
+});
