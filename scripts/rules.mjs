@@ -15,14 +15,20 @@ export const rooms = {
   session: ['protocol'],
   agent: ['protocol', 'session'],
   hub: ['protocol', 'session'],
-  editor: ['protocol', 'session', 'hub'],
+  prompt: ['protocol', 'session'],
+  chat: ['protocol', 'session'],
+  editor: ['protocol', 'session', 'hub', 'prompt', 'chat'],
   cli: ['protocol', 'session', 'hub', 'agent'],
-  main: ['protocol', 'session', 'hub', 'agent', 'editor', 'cli'],
+  main: ['protocol', 'session', 'hub', 'agent', 'prompt', 'chat', 'editor', 'cli'],
 };
 
 /** Packages that only these rooms may import; `node:` in the core would be input or output. */
 const reserved = [
-  { match: /^node:/, rooms: ['agent', 'hub', 'editor', 'cli', 'main'], why: 'is free of input and output' },
+  {
+    match: /^node:/,
+    rooms: ['agent', 'hub', 'prompt', 'editor', 'cli', 'main'],
+    why: 'is free of input and output',
+  },
   { match: /^vscode-language/, rooms: ['editor', 'main'], why: 'must not know LSP' },
   { match: /^vscode-jsonrpc/, rooms: ['hub', 'editor', 'main'], why: 'speaks to nobody' },
 ];

@@ -17,20 +17,6 @@
      :group "Prompting"
      :kind act
      :needs t)
-    ("atomic.compose"
-     :name "compose"
-     :title "Write a prompt"
-     :doc "Opens the session’s prompt file. Saving it sends it, and then it is empty again; what was not taken stays in it."
-     :group "Prompting"
-     :kind local
-     :needs nil)
-    ("atomic.open"
-     :name "open"
-     :title "Open the transcript"
-     :doc "Opens the session’s transcript, `chat.md`, as it is on disk."
-     :group "Prompting"
-     :kind local
-     :needs nil)
     ("atomic.steer"
      :name "steer"
      :title "Steer the run"
@@ -471,6 +457,20 @@
      :doc "The agent reads its settings, extensions, skills and templates again."
      :group "Commands of the agent"
      :kind act
+     :needs nil)
+    ("atomic.compose"
+     :name "compose"
+     :title "Write a prompt"
+     :doc "Opens the session’s prompt file. Saving it sends it, and then it is empty again; what was not taken stays in it."
+     :group "Prompt file and chat"
+     :kind local
+     :needs nil)
+    ("atomic.open"
+     :name "open"
+     :title "Open the transcript"
+     :doc "Opens the session’s transcript, `chat.md`, as it is on disk."
+     :group "Prompt file and chat"
+     :kind local
      :needs nil)
     ("atomic.rpc"
      :name "rpc"

@@ -17,11 +17,21 @@ export interface Commands {
   intent(id: string, command: string, params: Params): Promise<{ intent: string }>;
 }
 
+/** What the server itself does for a row of kind `local`. */
+export interface Local {
+  /** Given at once, before the work begins. */
+  answer: object;
+  /** What rejects is told to the person. */
+  run(params: Params): Promise<void>;
+}
+
 export interface CommandParts {
   link: Link;
   ask: Ask;
   client: Client;
-  files: Pick<Files, 'compose' | 'transcript' | 'answer'>;
+  files: Pick<Files, 'compose' | 'answer'>;
+  /** By the name of the row. */
+  locals: Record<string, Local>;
   clock: Clock;
   log: Log;
 }
@@ -29,7 +39,7 @@ export interface CommandParts {
 /** Milliseconds that the hub has to say at once that an intent is wrong; then the editor gets its answer anyway. */
 const promptness = 80;
 
-export function createCommands({ link, ask, client, files, clock, log }: CommandParts): Commands {
+export function createCommands({ link, ask, client, files, locals, clock, log }: CommandParts): Commands {
   const tell = (error: unknown) => {
     log.info({ error }, 'a command failed');
     client.message('error', error instanceof Error ? error.message : String(error));
@@ -115,11 +125,6 @@ export function createCommands({ link, ask, client, files, clock, log }: Command
     setImmediate(() => void work().catch(tell));
     return answer;
   };
-  const locals: Record<string, { file: string; run: () => Promise<void> }> = {
-    compose: { file: 'prompt.md', run: files.compose },
-    open: { file: 'chat.md', run: files.transcript },
-  };
-
   return {
     async execute(id, args) {
       const row = rowOf(id);
@@ -129,7 +134,11 @@ export function createCommands({ link, ask, client, files, clock, log }: Command
         if (how.with === 'compose') return later({ opens: 'prompt.md' }, files.compose);
         return later({ asking: how.title }, () => askThenRun(row, how));
       }
-      if (row.kind === 'local') return later({ opens: locals[row.name]!.file }, locals[row.name]!.run);
+      if (row.kind === 'local') {
+        const params = checkedParams(row, given ?? {});
+        const { answer, run: work } = locals[row.name]!;
+        return later(answer, () => work(params));
+      }
       const dialog = row.name === 'answer' && isEmpty(given) ? ask.wantsText(undefined) : undefined;
       if (dialog) return later({ opens: 'answers' }, () => files.answer(dialog));
       return run(row, checkedParams(row, given ?? {}));

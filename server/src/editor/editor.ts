@@ -132,7 +132,18 @@ export function createEditor(parts: EditorParts): Editor {
       await commands.execute('atomic.answer', [{ dialog, value }]);
     },
   });
-  const commands = createCommands({ link, ask, client, files, clock, log });
+  const commands = createCommands({
+    link,
+    ask,
+    client,
+    files,
+    locals: {
+      compose: { answer: { opens: 'prompt.md' }, run: files.compose },
+      open: { answer: { opens: 'chat.md' }, run: files.transcript },
+    },
+    clock,
+    log,
+  });
   const told = () => {
     for (const problem of problems) client.message('error', problem.message);
     problems = [];

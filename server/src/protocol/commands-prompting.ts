@@ -22,22 +22,6 @@ export const promptingRows = [
     example: { message: 'What does this project do?' },
   }),
   row({
-    name: 'compose',
-    group: prompting,
-    title: 'Write a prompt',
-    doc: 'Opens the session’s prompt file. Saving it sends it, and then it is empty again; what was not taken stays in it.',
-    kind: 'local',
-    returns: '`{opens}`: the file.',
-  }),
-  row({
-    name: 'open',
-    group: prompting,
-    title: 'Open the transcript',
-    doc: 'Opens the session’s transcript, `chat.md`, as it is on disk.',
-    kind: 'local',
-    returns: '`{opens}`: the file.',
-  }),
-  row({
     name: 'steer',
     group: prompting,
     title: 'Steer the run',

@@ -1,4 +1,4 @@
-// Rows: sessions, the tree, state, the agent's own commands, and the bridge's own. Guarantees and absences: see
+// Rows: sessions, the tree, state, the agent's own commands. Guarantees and absences: see
 // command-row.ts.
 import * as z from 'zod';
 import { row, text } from './command-row.ts';
@@ -7,7 +7,6 @@ const session = 'Sessions';
 const tree = 'Session tree';
 const state = 'State';
 const extensions = 'Commands of the agent';
-const bridge = 'The bridge';
 
 export const sessionRows = [
   row({
@@ -303,38 +302,6 @@ export const sessionRows = [
     kind: 'act',
     after: 'state',
     dialects: '- y y -',
-    returns: '`{intent}`',
-  }),
-  row({
-    name: 'rpc',
-    group: bridge,
-    title: 'Send a raw command',
-    doc: 'Sends a command object as it is, for what is newer than this bridge. A command that the table knows is treated as its row says.',
-    params: { command: z.looseObject({ type: text }) },
-    bare: (json) => {
-      try {
-        return { command: JSON.parse(json) };
-      } catch {
-        return { command: { type: json } };
-      }
-    },
-    kind: 'act',
-    ask: {
-      with: 'text',
-      title: 'Command for the agent, as JSON',
-      param: 'command',
-      placeholder: '{"type":"get_state"}',
-    },
-    returns: 'The data of a reading command; otherwise `{intent}`, whose outcome holds the agent’s data.',
-    example: { command: { type: 'get_state' } },
-  }),
-  row({
-    name: 'restart_agent',
-    group: bridge,
-    title: 'Restart the agent',
-    doc: 'Stops the agent process and starts it again with its session.',
-    kind: 'act',
-    lane: 'free',
     returns: '`{intent}`',
   }),
 ];

@@ -1,13 +1,19 @@
 // The command table: one list from which registration, validation, dispatch, the reference page and the constants of the
 // Lua and Emacs clients derive. Guarantees: names and ids are unique. Must not know: how a command is carried out.
 import type { CommandRow } from './command-row.ts';
+import { bridgeRows } from './commands-bridge.ts';
 import { modelRows } from './commands-model.ts';
 import { promptingRows } from './commands-prompting.ts';
 import { sessionRows } from './commands-session.ts';
 
 export type { Ask, CommandRow, Dialects, Params } from './command-row.ts';
 
-export const commandTable: readonly CommandRow[] = [...promptingRows, ...modelRows, ...sessionRows];
+export const commandTable: readonly CommandRow[] = [
+  ...promptingRows,
+  ...modelRows,
+  ...sessionRows,
+  ...bridgeRows,
+];
 
 const byName = new Map(commandTable.map((row) => [row.name, row]));
 const byId = new Map(commandTable.map((row) => [row.id, row]));
