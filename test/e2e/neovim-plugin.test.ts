@@ -211,10 +211,13 @@ describeWithEditor('nvim', 'the Neovim plugin, on the real pi', () => {
     const neovim = await withPlugin(['Done.']);
     await command(neovim, 'Atomic Hello.');
     await shows(neovim, 'Done.');
+    // Neovim's own matchparen leaves one for the next idle moment at every window; those go by themselves.
     const left = () =>
-      neovim.lua<number[]>(
-        'return { #vim.api.nvim_list_wins(), #vim.api.nvim_list_bufs(), #vim.api.nvim_get_autocmds({}) }',
-      );
+      neovim.lua<number[]>(`return {
+        #vim.api.nvim_list_wins(),
+        #vim.api.nvim_list_bufs(),
+        #vim.tbl_filter(function(each) return not each.once end, vim.api.nvim_get_autocmds({})),
+      }`);
     const turn = "require('atomic').close(); require('atomic').open()";
     await neovim.lua(turn);
     const before = await left();
