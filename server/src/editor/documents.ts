@@ -2,31 +2,60 @@
 // the documents are for.
 import { URI } from 'vscode-uri';
 
+export interface Document {
+  readonly uri: string;
+  /** Empty where the editor has changed it before it said that it is open. */
+  readonly languageId: string;
+  readonly version: number;
+  readonly text: string;
+}
+
 export interface Documents {
-  opened(uri: string, version: number, text: string): void;
+  opened(uri: string, version: number, text: string, languageId: string): void;
   changed(uri: string, version: number, text: string): void;
   closed(uri: string): void;
   /** Undefined for a document that is not open. */
+  get(uri: string): Document | undefined;
   text(uri: string): string | undefined;
-  /** Calls back after each change of an open document. */
+  /** Every open document, the oldest first. */
+  all(): readonly Document[];
+  /** Calls back after each opening (didOpen seen), change and closing. */
+  onOpen(listener: (document: Document) => void): void;
   onChange(listener: (uri: string, text: string) => void): void;
+  onClose(listener: (uri: string) => void): void;
 }
 
 export function createDocuments(): Documents {
-  const open = new Map<string, { version: number; text: string }>();
-  const listeners: ((uri: string, text: string) => void)[] = [];
+  const open = new Map<string, Document>();
+  const openListeners: ((document: Document) => void)[] = [];
+  const changeListeners: ((uri: string, text: string) => void)[] = [];
+  const closeListeners: ((uri: string) => void)[] = [];
   return {
-    opened: (uri, version, text) => void open.set(uri, { version, text }),
+    opened(uri, version, text, languageId) {
+      const known = open.get(uri);
+      // Some editors tell of a change before they tell that the document is open.
+      const newer = known?.languageId === '' && known.version > version;
+      const document = newer ? { ...known, languageId } : { uri, languageId, version, text };
+      open.set(uri, document);
+      for (const listener of openListeners) listener(document);
+    },
     changed(uri, version, text) {
       const known = open.get(uri);
-      // Some editors send an older change after a newer one; some send a change before they say that it is open.
+      // Some editors send an older change after a newer one.
       if (known && version < known.version) return;
-      open.set(uri, { version, text });
-      for (const listener of listeners) listener(uri, text);
+      open.set(uri, { uri, languageId: known?.languageId ?? '', version, text });
+      for (const listener of changeListeners) listener(uri, text);
     },
-    closed: (uri) => void open.delete(uri),
+    closed(uri) {
+      open.delete(uri);
+      for (const listener of closeListeners) listener(uri);
+    },
+    get: (uri) => open.get(uri),
     text: (uri) => open.get(uri)?.text,
-    onChange: (listener) => void listeners.push(listener),
+    all: () => [...open.values()],
+    onOpen: (listener) => void openListeners.push(listener),
+    onChange: (listener) => void changeListeners.push(listener),
+    onClose: (listener) => void closeListeners.push(listener),
   };
 }
 

@@ -10,6 +10,7 @@ import type { Client } from './client.ts';
 import { type Commands, createCommands } from './commands.ts';
 import { createDocuments, type Documents } from './documents.ts';
 import { createEvents } from './events.ts';
+import { type Features, joinFeatures } from './features.ts';
 import { createFiles, type Files } from './files.ts';
 import { type Connect, createLink } from './link.ts';
 import { createNotices } from './notices.ts';
@@ -23,6 +24,7 @@ export interface Editor {
   readonly execute: Commands['execute'];
   readonly documents: Documents;
   readonly saved: Files['saved'];
+  readonly features: Features;
   /** `initialized`: follows the session in the background. */
   begin(): void;
   /** `atomic/attach` and `atomic/intent`. */
@@ -153,6 +155,7 @@ export function createEditor(parts: EditorParts): Editor {
     execute: commands.execute,
     documents,
     saved: files.saved,
+    features: joinFeatures([], log),
     begin() {
       told();
       // Nobody needs it yet, so nobody is told when it fails.

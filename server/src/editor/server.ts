@@ -4,6 +4,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { ResponseError } from 'vscode-jsonrpc/node';
 import {
+  type CancellationToken,
   createConnection,
   type InitializeParams,
   type InitializeResult,
@@ -19,6 +20,7 @@ import type { Clock, Log } from '../session/ports.ts';
 import { createClient } from './client.ts';
 import { type Traits, traitsOf } from './client-table.ts';
 import { createEditor, type Editor, type SessionOf } from './editor.ts';
+import { allQuestions } from './features.ts';
 import type { Connect } from './link.ts';
 import { defaultSettings, settingsFrom } from './settings.ts';
 import { createTransport } from './transport.ts';
@@ -138,7 +140,7 @@ export function runLanguageServer(options: ServerOptions): Promise<number> {
       connection.onNotification('window/workDoneProgress/cancel', ({ token }: { token: unknown }) =>
         editor?.cancelProgress(token),
       );
-      return initializeResult(params, options.version);
+      return initializeResult(params, editor, options.version);
     });
     connection.onInitialized(() => editor?.begin());
     connection.onShutdown(() => {
@@ -158,8 +160,12 @@ export function runLanguageServer(options: ServerOptions): Promise<number> {
       editorMethods.intent,
       answered((it, params: unknown) => it.intent(object(params))),
     );
-    connection.onDidOpenTextDocument(({ textDocument: { uri, version, text } }) =>
-      editor?.documents.opened(uri, version, text),
+    for (const method of allQuestions)
+      connection.onRequest(method, (params: unknown, token: CancellationToken) =>
+        answered((it) => it.features.answer(method, params, signalOf(token)))(params),
+      );
+    connection.onDidOpenTextDocument(({ textDocument: { uri, version, text, languageId } }) =>
+      editor?.documents.opened(uri, version, text, languageId),
     );
     connection.onDidChangeTextDocument(({ textDocument: { uri, version }, contentChanges }) => {
       const last = contentChanges.at(-1);
@@ -181,7 +187,7 @@ const object = (params: unknown): unknown =>
   Object.getPrototypeOf(params ?? {}) === Object.prototype ? params : {};
 
 /** What we announce; registered statically, and without anything that is null (LSP: `InitializeResult`). */
-function initializeResult(params: InitializeParams, version: string): InitializeResult {
+function initializeResult(params: InitializeParams, { features }: Editor, version: string): InitializeResult {
   const encodings = params.capabilities.general?.positionEncodings;
   return {
     capabilities: {
@@ -193,11 +199,19 @@ function initializeResult(params: InitializeParams, version: string): Initialize
         willSave: false,
         save: { includeText: true },
       },
+      ...features.capabilities,
       executeCommandProvider: { commands: commandTable.map(({ id }) => id) },
       workspace: { workspaceFolders: { supported: true, changeNotifications: true } },
     },
     serverInfo: { name: 'atomic-lsp', version },
   };
+}
+
+/** A signal that aborts when the editor cancels the request. */
+function signalOf(token: CancellationToken): AbortSignal {
+  const abort = new AbortController();
+  token.onCancellationRequested(() => abort.abort());
+  return abort.signal;
 }
 
 const notReady = (after: boolean): AtomicError =>
