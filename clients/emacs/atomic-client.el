@@ -1,25 +1,20 @@
-;;; atomic-client.el --- The language server as a process  -*- lexical-binding: t; -*-
+;;; atomic-client.el --- A session that this Emacs takes part in  -*- lexical-binding: t; -*-
 
 ;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
-;; One `atomic-lsp' process for each project, spoken to by the built-in jsonrpc.  Guarantees: nothing here waits; a request is
-;; asynchronous and its failure is told to whoever sent it; a process that ended is started again at the next use and goes
-;; on where the events stopped; one `atomic-client-update-functions' for each batch of facts.
+;; One client for each session of a project.  Guarantees: nothing here waits; a server that ended is started again at the next use
+;; and goes on where the events stopped; an intent whose acknowledgement was lost is sent again under the same name, which is why
+;; it happens once; one `atomic-client-update-functions' for each batch of facts.
 ;; Must not know: how anything is shown.
 
 ;;; Code:
 
 (require 'cl-lib)
-(require 'jsonrpc)
-(require 'url-util)
+(require 'atomic-fold)
 (require 'atomic-session)
-
-(defcustom atomic-server-command '("atomic-lsp" "--stdio")
-  "The language server: a program and its arguments."
-  :type '(repeat string)
-  :group 'atomic)
+(require 'atomic-wire)
 
 (defcustom atomic-settings nil
   "Settings of the server, a plist as in docs/protocol.md.
@@ -34,18 +29,23 @@ For example (:agent (:command \"pi\") :whileBusy \"followUp\")."
 
 (defvar atomic-client-update-functions nil
   "Called with a client and the facts of one batch, already folded.
-Instead of the facts it is `reset' where the session was read anew, and
-`gone' where the server ended.")
+Instead of the facts it is `reset' where the session was read anew,
+`asked' where the server itself has a question, and `gone' where the
+server ended.")
 
 (cl-defstruct (atomic-client (:constructor atomic-client--create) (:copier nil))
-  "The server of one project."
-  root connection
+  "One session of the project at ROOT; NAME is nil for the one all editors share."
+  root name connection
   (session (atomic-session-create))
   ready waiting origin
+  questions                             ; of the server itself, oldest first
+  (tries 0)                             ; starts since the last acknowledgement
+  stopping
+  (unsure nil)                          ; intents without acknowledgement: (id command params accepted), newest first
   (intents (make-hash-table :test #'equal)))
 
 (defvar atomic-client--all (make-hash-table :test #'equal)
-  "The clients by the root of their project.")
+  "The clients by root and name.")
 
 (defvar atomic-client--count 0
   "How many intents there were.")
@@ -54,16 +54,25 @@ Instead of the facts it is `reset' where the session was read anew, and
   "All clients."
   (hash-table-values atomic-client--all))
 
-(defun atomic-client-for (root)
-  "The client of the project at ROOT, perhaps one that is not started."
-  (let ((root (file-name-as-directory (expand-file-name root))))
-    (or (gethash root atomic-client--all)
-        (puthash root (atomic-client--create :root root) atomic-client--all))))
+(defun atomic-client-for (root &optional name)
+  "The client of the session NAME of the project at ROOT.
+Without NAME that of the session which all editors share.  It is perhaps
+not started yet."
+  (let* ((root (file-name-as-directory (expand-file-name root)))
+         (key (cons root name)))
+    (or (gethash key atomic-client--all)
+        (puthash key (atomic-client--create :root root :name name) atomic-client--all))))
+
+(defun atomic-client-label (client)
+  "The name of CLIENT's session, for a person."
+  (let ((folder (abbreviate-file-name (directory-file-name (atomic-client-root client)))))
+    (if (atomic-client-name client)
+        (format "%s [%s]" folder (atomic-client-name client))
+      folder)))
 
 (defun atomic-client-live-p (client)
   "Whether the server of CLIENT is alive."
-  (let ((connection (atomic-client-connection client)))
-    (and connection (jsonrpc-running-p connection))))
+  (atomic-wire-live-p (atomic-client-connection client)))
 
 (defun atomic-client--tell (client what)
   "Run `atomic-client-update-functions' with CLIENT and WHAT."
@@ -72,23 +81,6 @@ Instead of the facts it is `reset' where the session was read anew, and
                       (with-demoted-errors "Atomic: %S" (funcall listener client what))
                       nil)))
 
-(defun atomic-client--sentence (failure)
-  "The sentence of FAILURE, an error of jsonrpc."
-  (or (plist-get failure :message) (format "%S" failure)))
-
-(defun atomic-client--request (client method params done)
-  "Send METHOD with PARAMS to CLIENT's server.
-DONE gets an error or nil, and the result."
-  (if (not (atomic-client-live-p client))
-      (funcall done "The language server does not run." nil)
-    (condition-case failure
-        (jsonrpc-async-request (atomic-client-connection client) method params
-                               :success-fn (lambda (result) (funcall done nil result))
-                               :error-fn (lambda (failure) (funcall done (atomic-client--sentence failure) nil))
-                               :timeout-fn #'ignore
-                               :timeout nil)
-      (error (funcall done (error-message-string failure) nil)))))
-
 (defun atomic-client--ready (client failure)
   "Tell all who wait for CLIENT that it is there, or FAILURE."
   (let ((waiting (nreverse (atomic-client-waiting client))))
@@ -96,19 +88,7 @@ DONE gets an error or nil, and the result."
     (dolist (callback waiting)
       (funcall callback failure))))
 
-(defun atomic-client--take (client answer)
-  "Set CLIENT's session to ANSWER of `atomic/attach' or `atomic/resync'."
-  (if-let* ((snapshot (plist-get answer :snapshot)))
-      (progn
-        (setf (atomic-client-session client)
-              (atomic-session-begin (plist-get answer :session) (plist-get answer :epoch)
-                                    (plist-get answer :seq) snapshot))
-        (atomic-client--tell client 'reset))
-    (let ((session (atomic-client-session client)))
-      (setf (atomic-session-name session) (plist-get answer :session)
-            (atomic-session-epoch session) (plist-get answer :epoch)
-            (atomic-session-seq session) (plist-get answer :seq))
-      (atomic-client--tell client nil))))
+;;;; What comes
 
 (defun atomic-client--settle (client fact)
   "Tell who sent an intent to CLIENT what came of it, according to FACT."
@@ -117,6 +97,32 @@ DONE gets an error or nil, and the result."
     (when settled
       (remhash (plist-get fact :intent) intents)
       (funcall settled fact))))
+
+(defun atomic-client--settle-all (client sentence)
+  "Say of all intents of CLIENT that nobody knows their outcome: SENTENCE."
+  (pcase-dolist (`(,_id ,_command ,_params ,accepted) (prog1 (atomic-client-unsure client)
+                                                        (setf (atomic-client-unsure client) nil)))
+    (funcall accepted sentence))
+  (dolist (id (hash-table-keys (atomic-client-intents client)))
+    (atomic-client--settle client (list :type "intent_settled" :intent id :outcome "unknown" :error sentence))))
+
+(defun atomic-client--take (client answer)
+  "Set CLIENT's session to ANSWER of `atomic/attach' or `atomic/resync'."
+  (if-let* ((snapshot (plist-get answer :snapshot)))
+      (progn
+        (setf (atomic-client-session client)
+              (atomic-session-begin (plist-get answer :session) (plist-get answer :epoch)
+                                    (plist-get answer :seq) snapshot))
+        (atomic-client--tell client 'reset)
+        ;; What was settled while nobody here saw it.
+        (seq-do (lambda (intent)
+                  (when (plist-get intent :outcome) (atomic-client--settle client intent)))
+                (plist-get snapshot :intents)))
+    (let ((session (atomic-client-session client)))
+      (setf (atomic-session-name session) (plist-get answer :session)
+            (atomic-session-epoch session) (plist-get answer :epoch)
+            (atomic-session-seq session) (plist-get answer :seq))
+      (atomic-client--tell client nil))))
 
 (defun atomic-client--events (client batch)
   "Fold BATCH of `atomic/events' into CLIENT's session, and tell it once."
@@ -139,64 +145,93 @@ DONE gets an error or nil, and the result."
   (pcase method
     ('atomic/events (atomic-client--events client params))
     ('atomic/resync (atomic-client--take client params))
-    ('window/showMessage (message "Atomic: %s" (plist-get params :message)))))
+    ('window/showMessage (atomic-client-complain (plist-get params :message)))))
 
-(defun atomic-client--asked (_client method _params)
-  "Answer the request METHOD of a server at once.
-A question (`atomic/dialog') is postponed, never refused: it is a fact
-besides, and is answered by an intent when the person wants to."
+(defun atomic-client--show-document (client params)
+  "Show the document that PARAMS of CLIENT's server name, in another window."
+  (let ((uri (plist-get params :uri)))
+    (if (atomic-session-true-p (plist-get params :external))
+        (browse-url uri)
+      ;; After the answer was sent: opening a file may ask the person something.
+      (run-at-time 0 nil (lambda ()
+                           (display-buffer (find-file-noselect (atomic-wire-path uri (atomic-client-root client)))))))
+    (list :success t)))
+
+(defun atomic-client--asked (client method params)
+  "Answer the request METHOD with PARAMS of CLIENT's server at once.
+A question (`atomic/dialog') is postponed, never refused: that of the agent
+is a fact besides, that of the server is kept here, and both are answered
+by a command when the person wants to."
   (pcase method
-    ((or 'atomic/dialog 'window/showMessageRequest 'client/registerCapability
-         'client/unregisterCapability 'window/workDoneProgress/create)
+    ('atomic/dialog
+     (let ((dialog (plist-get params :dialog)))
+       (when (string-prefix-p "local-" (plist-get dialog :id))
+         (setf (atomic-client-questions client) (append (atomic-client-questions client) (list dialog)))
+         (atomic-client--tell client 'asked)))
+     nil)
+    ('window/showDocument (atomic-client--show-document client params))
+    ((or 'window/showMessageRequest 'client/registerCapability 'client/unregisterCapability
+         'window/workDoneProgress/create)
      nil)
     (_ (jsonrpc-error :code -32601 :message (format "%s is not known here." method)))))
+
+;;;; What goes
+
+(defun atomic-client-complain (sentence)
+  "Show SENTENCE to the person."
+  (message "Atomic: %s" sentence))
+
+(defun atomic-client--send (client intent)
+  "Send INTENT, (id command params accepted), to CLIENT's session.
+It stays unsure until it was acknowledged."
+  (pcase-let ((`(,id ,command ,params ,accepted) intent))
+    (atomic-wire-request
+     (atomic-client-connection client) :atomic/intent
+     (list :id id :command command :params (or params (make-hash-table)))
+     (lambda (failure _)
+       ;; Without a server that is no answer: it is sent again when there is one.
+       (when (or (not failure) (atomic-client-live-p client))
+         (setf (atomic-client-unsure client) (delq intent (atomic-client-unsure client)))
+         (if failure
+             (remhash id (atomic-client-intents client))
+           (setf (atomic-client-tries client) 0))
+         (funcall accepted failure))))))
+
+;;;; Beginning and end
 
 (defun atomic-client--ended (client connection)
   "The server of CLIENT behind CONNECTION ended."
   (when (eq connection (atomic-client-connection client))
-    (setf (atomic-client-connection client) nil
-          (atomic-client-ready client) nil)
-    (let ((intents (atomic-client-intents client))
-          (sentence "The language server ended; the next command starts it again."))
+    (let ((sentence "The language server ended; the next command starts it again.")
+          (again (and (atomic-client-ready client)
+                      (not (atomic-client-stopping client))
+                      (< (atomic-client-tries client) 3)
+                      (or (atomic-client-unsure client)
+                          (> (hash-table-count (atomic-client-intents client)) 0)))))
+      (setf (atomic-client-connection client) nil
+            (atomic-client-ready client) nil
+            (atomic-client-stopping client) nil
+            (atomic-client-questions client) nil)
       (atomic-client--ready client sentence)
-      (maphash (lambda (id settled)
-                 (funcall settled (list :type "intent_settled" :intent id :outcome "unknown" :error sentence)))
-               (prog1 (copy-hash-table intents) (clrhash intents))))
-    (atomic-client--tell client 'gone)))
+      (atomic-client--tell client 'gone)
+      (if again
+          (atomic-client-ensure client (lambda (failure)
+                                         (when failure (atomic-client--settle-all client failure))))
+        (atomic-client--settle-all client sentence)))))
 
-(defun atomic-client--connection (client)
-  "A new connection of CLIENT, with its process."
-  (let* ((default-directory (atomic-client-root client))
-         (name (format "atomic %s" (abbreviate-file-name (atomic-client-root client))))
-         (arguments
-          (list :name name
-                :process (lambda ()
-                           (make-process :name name :command atomic-server-command
-                                         :connection-type 'pipe :coding 'utf-8-emacs-unix :noquery t
-                                         :stderr (get-buffer-create (format " *%s stderr*" name))))
-                :notification-dispatcher
-                (lambda (_connection method params) (atomic-client--notified client method params))
-                :request-dispatcher
-                (lambda (_connection method params) (atomic-client--asked client method params))
-                :on-shutdown (lambda (connection) (atomic-client--ended client connection)))))
-    ;; Nothing is kept of what is said: it is much, and some of it is secret.  Emacs 29 has another name for that.
-    (condition-case nil
-        (apply #'make-instance 'jsonrpc-process-connection :events-buffer-config '(:size 0) arguments)
-      (invalid-slot-name
-       (apply #'make-instance 'jsonrpc-process-connection :events-buffer-scrollback-size 0 arguments)))))
-
-(defun atomic-client--options ()
-  "The initialization options."
+(defun atomic-client--options (client)
+  "The initialization options of CLIENT."
   (append (list :client (list :name "Emacs" :version emacs-version :events t :dialogs t
                               :flushesPerSecond atomic-flushes-per-second))
+          (when (atomic-client-name client) (list :session (atomic-client-name client)))
           atomic-settings))
 
 (defun atomic-client--attach (client)
   "Let the events of CLIENT's session come, from where they stopped."
   (let* ((session (atomic-client-session client))
          (epoch (atomic-session-epoch session)))
-    (atomic-client--request
-     client :atomic/attach
+    (atomic-wire-request
+     (atomic-client-connection client) :atomic/attach
      (if epoch
          (list :cursor (list :epoch epoch :seq (atomic-session-seq session)))
        (make-hash-table))
@@ -204,30 +239,35 @@ besides, and is answered by an intent when the person wants to."
        (unless failure
          (setf (atomic-client-ready client) t)
          (atomic-client--take client answer))
-       (atomic-client--ready client failure)))))
+       (atomic-client--ready client failure)
+       (unless failure
+         (mapc (lambda (unsure) (atomic-client--send client unsure))
+               (reverse (atomic-client-unsure client))))))))
 
 (defun atomic-client--start (client)
   "Start the server of CLIENT."
   (let ((root (atomic-client-root client)))
+    (cl-incf (atomic-client-tries client))
     (condition-case failure
         (progn
-          (when (file-remote-p root)
-            (error "%s is on another host, where this package cannot start the server yet: run Emacs there" root))
-          (unless (executable-find (car atomic-server-command))
-            (error "%s is not there: install it (npm install -g atomic-lsp) or set `atomic-server-command'"
-                   (car atomic-server-command)))
-          (setf (atomic-client-connection client) (atomic-client--connection client))
-          (atomic-client--request
-           client :initialize
-           (list :processId (emacs-pid)
-                 :rootUri (concat "file://" (url-hexify-string (directory-file-name root) url-path-allowed-chars))
-                 :capabilities (make-hash-table)
+          (atomic-wire-check root)
+          (setf (atomic-client-connection client)
+                (atomic-wire-open
+                 (format "atomic %s" (atomic-client-label client)) root
+                 :notified (lambda (method params) (atomic-client--notified client method params))
+                 :asked (lambda (method params) (atomic-client--asked client method params))
+                 :ended (lambda (connection) (atomic-client--ended client connection))))
+          (atomic-wire-request
+           (atomic-client-connection client) :initialize
+           (list :processId (unless (file-remote-p root) (emacs-pid))
+                 :rootUri (atomic-wire-uri root)
+                 :capabilities '(:window (:showDocument (:support t)))
                  :clientInfo (list :name "Emacs" :version emacs-version)
-                 :initializationOptions (atomic-client--options))
+                 :initializationOptions (atomic-client--options client))
            (lambda (failure _)
              (if failure
                  (atomic-client--ready client failure)
-               (jsonrpc-notify (atomic-client-connection client) :initialized (make-hash-table))
+               (atomic-wire-notify (atomic-client-connection client) :initialized (make-hash-table))
                (atomic-client--attach client)))))
       (error (setf (atomic-client-connection client) nil)
              (atomic-client--ready client (error-message-string failure))))))
@@ -241,55 +281,11 @@ besides, and is answered by an intent when the person wants to."
       (setf (atomic-client-ready client) nil)
       (atomic-client--start client))))
 
-(defun atomic-client-complain (sentence)
-  "Show SENTENCE, an error, to the person."
-  (message "Atomic: %s" sentence))
-
-(defun atomic-client-settled-default (fact)
-  "Show FACT, the outcome of an intent, if it is bad."
-  (unless (equal (plist-get fact :outcome) "done")
-    (atomic-client-complain (or (plist-get fact :error)
-                                (format "%s: %s" (plist-get fact :command) (plist-get fact :outcome))))))
-
-(cl-defun atomic-client-intent (client command params &key accepted settled)
-  "Send COMMAND with PARAMS as an intent to CLIENT's session.
-ACCEPTED is called when the hub took it, with nil, or with a sentence
-why it did not; SETTLED with the fact that says what came of it."
-  (let ((id (format "emacs-%d-%s-%d" (emacs-pid) (format-time-string "%s%N") (cl-incf atomic-client--count)))
-        (accepted (or accepted (lambda (failure) (when failure (atomic-client-complain failure))))))
-    (atomic-client-ensure
-     client
-     (lambda (failure)
-       (if failure
-           (funcall accepted failure)
-         (puthash id (or settled #'atomic-client-settled-default) (atomic-client-intents client))
-         (atomic-client--request
-          client :atomic/intent
-          (list :id id :command command :params (or params (make-hash-table)))
-          (lambda (failure _)
-            (when failure (remhash id (atomic-client-intents client)))
-            (funcall accepted failure))))))
-    id))
-
-(defun atomic-client-read (client command params done)
-  "Ask CLIENT for the data of COMMAND, a reading one, with PARAMS.
-DONE is called with nil and the data, or with a sentence."
-  (atomic-client-ensure
-   client
-   (lambda (failure)
-     (if failure
-         (funcall done failure nil)
-       (atomic-client--request client :workspace/executeCommand
-                               (list :command command :arguments (if params (vector params) (vector)))
-                               done)))))
-
 (defun atomic-client-stop (client)
   "End the server of CLIENT; the session stays in the hub."
-  (when-let* ((connection (and (atomic-client-live-p client) (atomic-client-connection client))))
-    (atomic-client--request client :shutdown nil
-                            (lambda (_failure _)
-                              (when (jsonrpc-running-p connection)
-                                (jsonrpc-notify connection :exit nil))))))
+  (when (atomic-client-live-p client)
+    (setf (atomic-client-stopping client) t)
+    (atomic-wire-end (atomic-client-connection client))))
 
 (provide 'atomic-client)
 ;;; atomic-client.el ends here

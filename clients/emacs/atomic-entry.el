@@ -4,13 +4,15 @@
 
 ;;; Commentary:
 
-;; Guarantees: an entry knows its place; a fold is made anew with its text; escapes and control characters of the agent are gone.
-;; An entry is followed by an empty line, which is why no insertion at its end moves into the next.
+;; Guarantees: an entry knows its place; a folded entry stays folded when its text changes, by the means of Outline; escapes and
+;; control characters of the agent are gone.  An entry is followed by an empty line, which is why no insertion at its end moves
+;; into the next.
 ;; Must not know: sessions, facts, windows.
 
 ;;; Code:
 
 (require 'cl-lib)
+(require 'outline)
 (require 'subr-x)
 
 (defcustom atomic-folded '(thinking tool)
@@ -52,15 +54,15 @@
   "What the bridge or an extension says."
   :group 'atomic)
 
+(defface atomic-question '((t :inherit warning))
+  "A question of the agent."
+  :group 'atomic)
+
 (defface atomic-failure '((t :inherit error))
   "What failed."
   :group 'atomic)
 
-(cl-defstruct (atomic-render-entry (:constructor atomic-render-entry--create) (:copier nil))
-  "A part of the transcript: the head from START, the text from BODY to END."
-  kind start body end overlay folded)
-
-(defun atomic-render-clean (text)
+(defun atomic-entry-clean (text)
   "TEXT without escapes and control characters."
   (if (not (string-match-p "[\0-\b\v-\x1f\x7f]" text))
       text
@@ -68,87 +70,123 @@
                  (replace-regexp-in-string "\e\\[[0-9;:?<=>]*[ -/]*[@-~]\\|\e\\][^\a\e]*\\(?:\a\\|\e\\\\\\)" "")
                  (replace-regexp-in-string "[\0-\b\v-\x1f\x7f]" ""))))
 
-(defun atomic-render-one-line (text &optional width)
+(defun atomic-entry-one-line (text &optional width)
   "TEXT in one line, at most WIDTH columns wide."
-  (let ((line (string-trim (replace-regexp-in-string "[ \t\n]+" " " (atomic-render-clean text)))))
+  (let ((line (string-trim (replace-regexp-in-string "[ \t\n]+" " " (atomic-entry-clean text)))))
     (if width (truncate-string-to-width line width nil nil "…") line)))
 
-(defun atomic-render--face (kind)
+(cl-defstruct (atomic-entry (:constructor atomic-entry--create) (:copier nil))
+  "A part of the transcript: the head from START, the text from BODY to END."
+  kind start body end folded)
+
+(defun atomic-entry-foldable-p (entry)
+  "Whether ENTRY has a text that can be folded under its head."
+  (and (memq (atomic-entry-kind entry) '(user thinking tool note))
+       (< (atomic-entry-start entry) (atomic-entry-body entry))
+       (< (atomic-entry-body entry) (atomic-entry-end entry))))
+
+(defun atomic-entry--face (kind)
   "The face of the text of an entry of KIND."
   (pcase kind
     ('user 'atomic-user-text)
     ('thinking 'atomic-thinking)
     ('tool 'atomic-tool-output)
     ('note 'atomic-note)
+    ('question 'atomic-question)
     ('failure 'atomic-failure)))
 
-(defun atomic-render--propertized (entry text)
+(defun atomic-entry--propertized (entry text)
   "TEXT as part of ENTRY."
-  (let ((face (atomic-render--face (atomic-render-entry-kind entry))))
-    (if face
-        (propertize text 'atomic-entry entry 'font-lock-face face)
-      (propertize text 'atomic-entry entry))))
+  (let ((face (atomic-entry--face (atomic-entry-kind entry))))
+    (setq text (propertize text 'atomic-entry entry))
+    ;; What has a face of its own, as a line of a diff, keeps it.
+    (when face (font-lock-append-text-property 0 (length text) 'font-lock-face face text))
+    text))
 
-(defun atomic-render--head (entry text face)
+(defun atomic-entry--head (entry text face)
   "TEXT in FACE as the head of ENTRY, or nothing if TEXT is nil."
   (if text
-      (concat (propertize text 'atomic-entry entry 'font-lock-face face
-                          'atomic-turn (eq (atomic-render-entry-kind entry) 'user))
+      (concat (propertize text 'atomic-entry entry 'atomic-head (if (eq (atomic-entry-kind entry) 'user) 1 2)
+                          'font-lock-face face 'atomic-turn (eq (atomic-entry-kind entry) 'user))
               (propertize "\n" 'atomic-entry entry))
     ""))
 
-(defun atomic-render--cover (entry)
-  "Make the fold of ENTRY anew, over its text and the line break before."
-  (when-let* ((old (atomic-render-entry-overlay entry)))
-    (delete-overlay old))
-  (when (memq (atomic-render-entry-kind entry) '(thinking tool))
-    (let ((overlay (make-overlay (1- (atomic-render-entry-body entry)) (atomic-render-entry-end entry) nil t t)))
-      (setf (atomic-render-entry-overlay entry) overlay)
-      (overlay-put overlay 'atomic t)
-      (overlay-put overlay 'isearch-open-invisible
-                   (lambda (_) (atomic-render-fold entry nil)))
-      (when (atomic-render-entry-folded entry)
-        (overlay-put overlay 'invisible 'atomic)))))
+(defun atomic-entry--mark (entry)
+  "Make the first line of ENTRY, which has no head, one that Outline stops at."
+  (when (and (= (atomic-entry-start entry) (atomic-entry-body entry))
+             (< (atomic-entry-body entry) (atomic-entry-end entry)))
+    (put-text-property (atomic-entry-start entry) (1+ (atomic-entry-start entry)) 'atomic-head 2)))
 
-(defun atomic-render-fold (entry folded)
+(defun atomic-entry-fold (entry folded)
   "Fold the text of ENTRY if FOLDED, else show it."
-  (setf (atomic-render-entry-folded entry) folded)
-  (when-let* ((overlay (atomic-render-entry-overlay entry)))
-    (overlay-put overlay 'invisible (and folded 'atomic))))
+  (setf (atomic-entry-folded entry) folded)
+  (when (< (atomic-entry-start entry) (atomic-entry-body entry))
+    (outline-flag-region (1- (atomic-entry-body entry)) (atomic-entry-end entry) folded)))
 
-(defun atomic-render--append (kind head face text)
+(defun atomic-entry-folded-p (entry)
+  "Whether the text of ENTRY is folded, by whatever means."
+  (and (atomic-entry-foldable-p entry)
+       (eq (get-char-property (atomic-entry-body entry) 'invisible) 'outline)))
+
+(defun atomic-entry-append (kind head face text)
   "Append an entry of KIND with HEAD in FACE, or nil, and TEXT; return it."
-  (let ((entry (atomic-render-entry--create :kind kind)))
+  (let ((entry (atomic-entry--create :kind kind)))
     (goto-char (point-max))
-    (setf (atomic-render-entry-start entry) (copy-marker (point)))
-    (insert (atomic-render--head entry head face))
-    (setf (atomic-render-entry-body entry) (copy-marker (point)))
-    (insert (atomic-render--propertized entry text))
-    (setf (atomic-render-entry-end entry) (copy-marker (point)))
+    (setf (atomic-entry-start entry) (copy-marker (point)))
+    (insert (atomic-entry--head entry head face))
+    (setf (atomic-entry-body entry) (copy-marker (point)))
+    (insert (atomic-entry--propertized entry text))
+    (setf (atomic-entry-end entry) (copy-marker (point)))
+    (atomic-entry--mark entry)
     (insert "\n\n")
-    (atomic-render--cover entry)
     entry))
 
-(defun atomic-render--grow (entry text)
+(defun atomic-entry-grow (entry text)
   "Insert TEXT at the end of ENTRY."
-  (goto-char (atomic-render-entry-end entry))
-  (insert (atomic-render--propertized entry text))
-  (set-marker (atomic-render-entry-end entry) (point)))
+  (goto-char (atomic-entry-end entry))
+  (let ((fresh (= (atomic-entry-body entry) (atomic-entry-end entry))))
+    (insert (atomic-entry--propertized entry text))
+    (set-marker (atomic-entry-end entry) (point))
+    (when fresh (atomic-entry--mark entry))
+    (when (atomic-entry-folded-p entry) (atomic-entry-fold entry t))))
 
-(defun atomic-render--replace (entry head face text)
-  "Make HEAD in FACE and TEXT the whole of ENTRY."
-  (let ((start (atomic-render-entry-start entry)))
-    (delete-region start (atomic-render-entry-end entry))
+(defun atomic-entry-replace (entry head face text)
+  "Make HEAD in FACE and TEXT the whole of ENTRY.
+Point and marks in a text that only grew stay where they are."
+  (let ((start (marker-position (atomic-entry-start entry)))
+        (old (atomic-entry-text entry))
+        (folded (atomic-entry-folded-p entry)))
     (goto-char start)
-    (insert (atomic-render--head entry head face))
-    (set-marker (atomic-render-entry-body entry) (point))
-    (insert (atomic-render--propertized entry text))
-    (set-marker (atomic-render-entry-end entry) (point))
-    (atomic-render--cover entry)))
+    (insert (atomic-entry--head entry head face))
+    (delete-region (point) (atomic-entry-body entry))
+    (set-marker (atomic-entry-start entry) start)
+    (set-marker (atomic-entry-body entry) (point))
+    (if (and (not (string-empty-p old)) (string-prefix-p old text))
+        (atomic-entry-grow entry (substring text (length old)))
+      (delete-region (point) (atomic-entry-end entry))
+      (insert (atomic-entry--propertized entry text))
+      (set-marker (atomic-entry-end entry) (point)))
+    (atomic-entry--mark entry)
+    (when folded (atomic-entry-fold entry t))))
 
-(defun atomic-render-entry-text (entry)
+(defun atomic-entry-remove (entry)
+  "Take ENTRY away, with the empty line after it."
+  (delete-region (atomic-entry-start entry) (min (point-max) (+ 2 (atomic-entry-end entry))))
+  (dolist (marker (list (atomic-entry-start entry) (atomic-entry-body entry) (atomic-entry-end entry)))
+    (set-marker marker nil)))
+
+(defun atomic-entry-text (entry)
   "The text of ENTRY as it stands."
-  (buffer-substring-no-properties (atomic-render-entry-body entry) (atomic-render-entry-end entry)))
+  (buffer-substring-no-properties (atomic-entry-body entry) (atomic-entry-end entry)))
+
+(defun atomic-entry-fold-if-wanted (entry)
+  "Fold ENTRY, which is complete, if `atomic-folded' has its kind."
+  (when (memq (atomic-entry-kind entry) atomic-folded)
+    (atomic-entry-fold entry t)))
+
+(defun atomic-entry-note (text kind)
+  "Show TEXT as an entry of KIND, `note' or `failure'."
+  (atomic-entry-append kind nil nil (atomic-entry-clean text)))
 
 (provide 'atomic-entry)
 ;;; atomic-entry.el ends here

@@ -9,8 +9,7 @@
 ;;; Code:
 
 (defconst atomic-lsp-commands
-  '(
-    ("atomic.prompt"
+  '(("atomic.prompt"
      :name "prompt"
      :title "Prompt"
      :doc "Sends a prompt. While a run is going on it steers or follows up, as the setting `whileBusy` says; it is never refused for that."
@@ -485,8 +484,7 @@
      :doc "Stops the agent process and starts it again with its session."
      :group "The bridge"
      :kind act
-     :needs nil)
-    )
+     :needs nil))
   "Every command of the server, by id.
 Each value is a property list; `:needs' says whether the server asks
 for something when the command is given no parameters.")

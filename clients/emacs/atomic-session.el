@@ -4,9 +4,9 @@
 
 ;;; Commentary:
 
-;; The fold of facts, as docs/protocol.md describes them.  Guarantees: no input, no output, no buffers; a session is changed in
-;; place; a fact that is not known changes nothing.  JSON objects are plists, arrays vectors, null is nil, false is :json-false.
-;; Must not know: where facts come from, how they are shown.
+;; A session and its beginning, a snapshot as docs/protocol.md describes it.  Guarantees: no input, no output, no buffers; bounded.
+;; JSON objects are plists, arrays vectors, null is nil, false is :json-false.
+;; Must not know: how facts change it (atomic-fold), how it is shown.
 
 ;;; Code:
 
@@ -26,6 +26,7 @@
   run last-run steering follow-up compaction retry statuses widgets title
   dialogs                               ; oldest first
   files
+  context                               ; tokens of the last call of the model, or nil
   (usage (list :input 0 :output 0 :cacheRead 0 :cacheWrite 0 :cost 0)))
 
 (defconst atomic-session--kept 400
@@ -70,12 +71,22 @@
             (vconcat (mapcar (lambda (block)
                                (plist-put (copy-sequence block) :pieces (list (or (plist-get block :text) ""))))
                              (plist-get message :blocks)))))
+    (when-let* ((last (seq-find (lambda (message) (plist-get message :usage)) (atomic-session-messages session))))
+      (setf (atomic-session-context session) (atomic-session--size (plist-get last :usage))))
     session))
+
+(defun atomic-session--size (usage)
+  "How many tokens of the context USAGE, of one message, stands for, or nil."
+  (let ((sum (cl-loop for key in '(:input :output :cacheRead :cacheWrite)
+                      for amount = (plist-get usage key)
+                      if (numberp amount) sum amount)))
+    (and (> sum 0) sum)))
 
 (defun atomic-session--add-message (session message)
   "Add MESSAGE to SESSION, with what it used."
   (push message (atomic-session-messages session))
   (when-let* ((used (plist-get message :usage)))
+    (setf (atomic-session-context session) (atomic-session--size used))
     (let ((sum (copy-sequence (atomic-session-usage session))))
       (dolist (key '(:input :output :cacheRead :cacheWrite))
         (let ((amount (plist-get used key)))
@@ -88,190 +99,6 @@
   (when (> (length (atomic-session-messages session)) (* 2 atomic-session--kept))
     (cl-incf (atomic-session-older session) atomic-session--kept)
     (setf (atomic-session-messages session) (seq-take (atomic-session-messages session) atomic-session--kept))))
-
-(defun atomic-session--update-message (session event)
-  "Apply EVENT, one piece of a message in flight, to SESSION."
-  (let* ((index (plist-get event :contentIndex))
-         (type (or (plist-get event :type) ""))
-         (cut (string-search "_" type))
-         (kind (and cut (substring type 0 cut)))
-         (step (and cut (substring type (1+ cut))))
-         (blocks (or (atomic-session-message session) (vector))))
-    (when (and (natnump index) (< index 4096) (member kind '("text" "thinking" "toolcall")))
-      (while (<= (length blocks) index)
-        (setq blocks (vconcat blocks (list (list :kind kind :pieces nil :done nil)))))
-      (pcase step
-        ("start" (aset blocks index (list :kind kind :pieces nil :id (plist-get event :id)
-                                          :toolName (plist-get event :toolName) :done nil)))
-        ("delta" (let ((block (aref blocks index)))
-                   (plist-put block :pieces (cons (plist-get event :delta) (plist-get block :pieces)))))
-        ("end" (let ((block (aref blocks index))
-                     (call (plist-get event :toolCall)))
-                 (when (stringp (plist-get event :content))
-                   (setq block (plist-put block :pieces (list (plist-get event :content)))))
-                 (when call
-                   (setq block (plist-put block :id (plist-get call :id)))
-                   (setq block (plist-put block :toolName (plist-get call :name)))
-                   (setq block (plist-put block :arguments (plist-get call :arguments))))
-                 (aset blocks index (plist-put block :done t)))))
-      (setf (atomic-session-message session) blocks))))
-
-(defun atomic-session--cut-tools (session)
-  "Mark what is unfinished in SESSION as failed."
-  (maphash (lambda (id tool)
-             (when (equal (plist-get tool :status) "running")
-               (puthash id (atomic-session--put tool :status "failed") (atomic-session-tools session))))
-           (atomic-session-tools session)))
-
-(defun atomic-session--tool (session fact type)
-  "Apply FACT of TYPE about a tool to SESSION."
-  (let* ((id (plist-get fact :toolCallId))
-         (tools (atomic-session-tools session))
-         (tool (gethash id tools)))
-    (pcase type
-      ("tool_execution_start"
-       (puthash id (list :toolCallId id :toolName (plist-get fact :toolName) :args (plist-get fact :args)
-                         :status "running" :output "" :startedAt (plist-get fact :at))
-                tools))
-      ("tool_execution_update"
-       (when tool
-         (let ((output (concat (unless (atomic-session-true-p (plist-get fact :reset)) (plist-get tool :output))
-                               (plist-get fact :delta))))
-           (when (> (length output) (* 2 atomic-session--tail))
-             (setq output (substring output (- atomic-session--tail))))
-           (puthash id (plist-put tool :output output) tools))))
-      ("tool_execution_end"
-       (let ((result (plist-get fact :result)))
-         (puthash id (list :toolCallId id
-                           :toolName (or (plist-get fact :toolName) (plist-get tool :toolName))
-                           :args (plist-get tool :args)
-                           :status (if (atomic-session-true-p (plist-get fact :isError)) "failed" "done")
-                           :output (or (plist-get tool :output) "")
-                           :startedAt (plist-get tool :startedAt)
-                           :durationMs (plist-get fact :durationMs)
-                           :result result)
-                  tools))))))
-
-(defun atomic-session--agent-exited (session fact)
-  "Apply FACT to SESSION: all that lived in the agent's process is gone."
-  (setf (atomic-session-agent session) (list :status "exited" :identity (plist-get (atomic-session-agent session) :identity)
-                                             :exit fact)
-        (atomic-session-run session) nil
-        (atomic-session-message session) nil
-        (atomic-session-compaction session) nil
-        (atomic-session-retry session) nil
-        (atomic-session-steering session) nil
-        (atomic-session-follow-up session) nil
-        (atomic-session-statuses session) nil
-        (atomic-session-widgets session) nil
-        (atomic-session-title session) nil)
-  (atomic-session--cut-tools session))
-
-(defun atomic-session--replaced (session fact)
-  "Apply FACT to SESSION: the conversation is another one."
-  (let* ((state (plist-get fact :state))
-         (same (and (plist-get state :sessionId)
-                    (equal (plist-get state :sessionId) (plist-get (atomic-session-state session) :sessionId)))))
-    (setf (atomic-session-state session) state
-          (atomic-session-messages session) nil
-          (atomic-session-older session) (or (plist-get fact :olderMessages) 0)
-          (atomic-session-usage session) (list :input 0 :output 0 :cacheRead 0 :cacheWrite 0 :cost 0)
-          (atomic-session-message session) nil
-          (atomic-session-files session) nil
-          (atomic-session-statuses session) (plist-get fact :statuses)
-          (atomic-session-widgets session) (plist-get fact :widgets))
-    (clrhash (atomic-session-tools session))
-    (unless same
-      (setf (atomic-session-title session) nil
-            (atomic-session-compaction session) nil
-            (atomic-session-retry session) nil
-            (atomic-session-steering session) nil
-            (atomic-session-follow-up session) nil))
-    (seq-do (lambda (message) (atomic-session--add-message session message)) (plist-get fact :messages))))
-
-(defun atomic-session--announced (session fact)
-  "Apply FACT of an extension, which needs no answer, to SESSION."
-  (pcase (plist-get fact :method)
-    ("setStatus"
-     (let ((text (plist-get fact :statusText))
-           (key (intern (format ":%s" (plist-get fact :statusKey)))))
-       (setf (atomic-session-statuses session)
-             (atomic-session--put (atomic-session-statuses session) key
-                                  (and (stringp text) (not (string-empty-p text)) text)))))
-    ("setWidget"
-     (setf (atomic-session-widgets session)
-           (atomic-session--put (atomic-session-widgets session)
-                                (intern (format ":%s" (plist-get fact :widgetKey)))
-                                (and (plist-get fact :widgetLines) (list :lines (plist-get fact :widgetLines))))))
-    ("setTitle"
-     (let ((title (plist-get fact :title)))
-       (setf (atomic-session-title session) (and (stringp title) (not (string-empty-p title)) title))))))
-
-(defun atomic-session--without-dialog (session id)
-  "Take the question ID out of SESSION."
-  (setf (atomic-session-dialogs session)
-        (seq-remove (lambda (dialog) (equal (plist-get dialog :id) id)) (atomic-session-dialogs session))))
-
-(defun atomic-session--set-state (session &rest fields)
-  "Set FIELDS, a plist, in the agent's own state as SESSION knows it."
-  (cl-loop for (key value) on fields by #'cddr
-           do (setf (atomic-session-state session)
-                    (atomic-session--put (atomic-session-state session) key value))))
-
-(defun atomic-session-apply (session fact)
-  "Change SESSION by one FACT."
-  (let ((type (plist-get fact :type)))
-    (pcase type
-      ("message_update" (atomic-session--update-message session (plist-get fact :assistantMessageEvent)))
-      ((or "tool_execution_start" "tool_execution_update" "tool_execution_end")
-       (atomic-session--tool session fact type))
-      ("message_start" (when (equal (plist-get (plist-get fact :message) :role) "assistant")
-                         (setf (atomic-session-message session) (vector))))
-      ("message_end" (let ((message (plist-get fact :message)))
-                       (atomic-session--add-message session message)
-                       (when (equal (plist-get message :role) "assistant")
-                         (setf (atomic-session-message session) nil))))
-      ("agent_start" (unless (atomic-session-run session)
-                       (setf (atomic-session-run session) (list :startedAt (plist-get fact :at) :turns 0))
-                       (clrhash (atomic-session-tools session))))
-      ("turn_start" (when-let* ((run (atomic-session-run session)))
-                      (setf (atomic-session-run session)
-                            (atomic-session--put run :turns (1+ (or (plist-get run :turns) 0))))))
-      ("agent_settled" (setf (atomic-session-last-run session) (plist-get fact :outcome)
-                             (atomic-session-run session) nil
-                             (atomic-session-message session) nil
-                             (atomic-session-retry session) nil)
-       (atomic-session--cut-tools session))
-      ("agent_started" (setf (atomic-session-agent session)
-                             (list :status "running" :identity (plist-get fact :agent) :pid (plist-get fact :pid))))
-      ("agent_exited" (atomic-session--agent-exited session fact))
-      ("state_changed"
-       (apply #'atomic-session--set-state session (plist-get fact :state))
-       (cl-loop for name across (or (plist-get fact :removed) [])
-                do (atomic-session--set-state session (intern (concat ":" name)) nil)))
-      ("session_replaced" (atomic-session--replaced session fact))
-      ("session_info_changed" (atomic-session--set-state session :sessionName (plist-get fact :name)))
-      ("thinking_level_changed" (atomic-session--set-state session :thinkingLevel (plist-get fact :level)))
-      ("model_changed" (atomic-session--set-state session :model (plist-get fact :model)))
-      ("context_window_changed" (atomic-session--set-state session :contextWindow (plist-get fact :contextWindow)))
-      ("queue_update" (setf (atomic-session-steering session) (append (plist-get fact :steering) nil)
-                            (atomic-session-follow-up session) (append (plist-get fact :followUp) nil)))
-      ("compaction_start" (setf (atomic-session-compaction session) (list :reason (plist-get fact :reason))))
-      ("compaction_end" (setf (atomic-session-compaction session) nil)
-       (let ((summary (plist-get (plist-get fact :result) :summary)))
-         (when (stringp summary)
-           (atomic-session--add-message session (list :role "compactionSummary" :summary summary)))))
-      ("auto_retry_start" (setf (atomic-session-retry session) fact))
-      ("auto_retry_end" (setf (atomic-session-retry session) nil))
-      ("extension_ui_request" (atomic-session--announced session fact))
-      ("dialog_opened" (let ((dialog (plist-get fact :dialog)))
-                         (atomic-session--without-dialog session (plist-get dialog :id))
-                         (setf (atomic-session-dialogs session)
-                               (append (atomic-session-dialogs session) (list dialog)))))
-      ("dialog_settled" (atomic-session--without-dialog session (plist-get fact :id)))
-      ("file_touched" (let ((path (plist-get fact :path)))
-                        (setf (atomic-session-files session)
-                              (append (remove path (atomic-session-files session)) (list path))))))))
 
 (defun atomic-session-phase (session)
   "What SESSION is doing, in one word for a person."
@@ -287,6 +114,14 @@
                 (equal (plist-get (aref blocks (1- (length blocks))) :kind) "thinking"))
            "thinking")
           (t "writing"))))
+
+(defun atomic-session-percent (session)
+  "How much of the context window SESSION fills, in per cent, or nil."
+  (let* ((state (atomic-session-state session))
+         (window (or (plist-get state :contextWindow) (plist-get (plist-get state :model) :contextWindow)))
+         (used (atomic-session-context session)))
+    (and (numberp window) (> window 0) used
+         (round (/ (* 100.0 used) window)))))
 
 (provide 'atomic-session)
 ;;; atomic-session.el ends here

@@ -1,11 +1,13 @@
 ;;; atomic.el --- Work with a coding agent over atomic-lsp  -*- lexical-binding: t; -*-
 
-;; SPDX-License-Identifier: MIT
+;; Copyright (C) 2026 The atomic-lsp authors
 
 ;; Author: The atomic-lsp authors
 ;; Version: 0.1.0
 ;; Package-Requires: ((emacs "29.1"))
 ;; Keywords: tools, convenience
+;; URL: https://www.npmjs.com/package/atomic-lsp
+;; SPDX-License-Identifier: MIT
 
 ;;; Commentary:
 
@@ -13,16 +15,24 @@
 ;; Sessions belong to a hub, so other editors can watch the same one, and a closed Emacs stops nothing.  Questions of the
 ;; agent wait until `M-x atomic-next-attention'.  It needs the program `atomic-lsp' and works beside Eglot and lsp-mode.
 
+;; The layers, each of which knows only those before it: content, session, fold (what a session is); wire, client, intent (how
+;; it comes here); entry, markup, tool, question, render, header, chat (how it is shown); answer, dialog; draft, image, complete,
+;; prompt; files, hooks; command, sessions, queue, changes, menu; and this file.
+
 ;;; Code:
 
 (require 'cl-lib)
 (require 'project)
 (require 'thingatpt)
-(require 'atomic-client)
 (require 'atomic-chat)
+(require 'atomic-client)
+(require 'atomic-command)
 (require 'atomic-dialog)
+(require 'atomic-files)
+(require 'atomic-hooks)
+(require 'atomic-intent)
 (require 'atomic-prompt)
-(require 'atomic-lsp-commands)
+(require 'atomic-quote)
 
 ;;;###autoload
 (defgroup atomic nil
@@ -36,20 +46,21 @@
       (project-root project)
     default-directory))
 
-(defun atomic--client ()
-  "The client of the current buffer."
+;;;###autoload
+(defun atomic-current-client ()
+  "The client of the current buffer: its session, or that of its project.
+This and what docs in README call an API may be used by other packages."
   (atomic-chat-watch)
   (atomic-dialog-watch)
   (atomic-prompt-watch)
+  (atomic-files-watch)
+  (atomic-hooks-watch)
   (or atomic-chat-client atomic-prompt-client
       (atomic-client-for (atomic--root))))
 
-;;;###autoload
-(defun atomic ()
-  "Open the session of the current project, with a prompt below."
-  (interactive)
-  (let* ((client (atomic--client))
-         (chat (atomic-chat-buffer client))
+(defun atomic-open-client (client)
+  "Show the transcript of CLIENT, with a prompt below, and select the prompt."
+  (let* ((chat (atomic-chat-buffer client))
          (window (or (get-buffer-window chat) (progn (pop-to-buffer chat) (selected-window)))))
     (select-window
      (or (get-buffer-window (atomic-prompt-buffer client))
@@ -59,32 +70,57 @@
          window))
     (atomic-client-ensure client (lambda (failure) (when failure (atomic-client-complain failure))))))
 
+;;;###autoload
+(defun atomic ()
+  "Open the session of the current project, with a prompt below."
+  (interactive)
+  (atomic-open-client (atomic-current-client)))
+
 ;;;; Prompting
+
+(defun atomic-send (client command text)
+  "Send TEXT to CLIENT's session by COMMAND, \"prompt\" for one.
+A text that cannot be sent is kept as draft."
+  (when (string-blank-p text) (user-error "Nothing is written yet"))
+  (let ((keep (lambda (failure)
+                (atomic-prompt-add client text)
+                (atomic-client-complain (format "%s (the text is kept in %s)" failure
+                                                (buffer-name (atomic-prompt-buffer client)))))))
+    (atomic-chat-buffer client)
+    (atomic-intent
+     client command (list :message text)
+     :accepted (lambda (failure) (when failure (funcall keep failure)))
+     :settled (lambda (fact)
+                (unless (equal (plist-get fact :outcome) "done")
+                  (funcall keep (or (plist-get fact :error) (plist-get fact :outcome))))))))
 
 ;;;###autoload
 (defun atomic-prompt (text)
   "Send TEXT to the agent of the current project.
-Interactively, read it.  A text that cannot be sent is kept as draft."
+Interactively, read it."
   (interactive (list (read-string "Prompt: ")))
-  (when (string-blank-p text) (user-error "Nothing is written yet"))
-  (let ((client (atomic--client)))
-    (atomic-chat-buffer client)
-    (atomic-client-intent
-     client "prompt" (list :message text)
-     :accepted (lambda (failure)
-                 (when failure
-                   (atomic-prompt-add client text)
-                   (atomic-client-complain (format "%s (the text is kept in %s)" failure
-                                                   (buffer-name (atomic-prompt-buffer client)))))))))
+  (atomic-send (atomic-current-client) "prompt" text))
+
+;;;###autoload
+(defun atomic-steer (text)
+  "Send TEXT to the running agent, before its next step."
+  (interactive (list (read-string "Steer: ")))
+  (atomic-send (atomic-current-client) "steer" text))
+
+;;;###autoload
+(defun atomic-follow-up (text)
+  "Queue TEXT for when the agent would stop."
+  (interactive (list (read-string "Follow up: ")))
+  (atomic-send (atomic-current-client) "follow_up" text))
 
 ;;;###autoload
 (defun atomic-prompt-region (start end)
   "Put the text from START to END into the prompt, with its place."
   (interactive "r")
-  (let* ((client (atomic--client))
-         (text (atomic-prompt-quote start end (atomic-client-root client))))
-    (atomic-prompt-add client text)
-    (atomic)))
+  (let ((client (atomic-current-client)))
+    (atomic-prompt-add client (atomic-quote-region start end (atomic-client-root client)))
+    (deactivate-mark)
+    (atomic-open-client client)))
 
 ;;;###autoload
 (defun atomic-prompt-defun ()
@@ -94,133 +130,39 @@ Interactively, read it.  A text that cannot be sent is kept as draft."
     (atomic-prompt-region (car bounds) (cdr bounds))))
 
 ;;;###autoload
-(defun atomic-prompt-fix-diagnostics ()
-  "Put the reports of Flymake on this buffer into the prompt."
-  (interactive)
-  (let ((client (atomic--client))
-        (lines (or (atomic-prompt-diagnostics) (user-error "Flymake says nothing of this buffer"))))
+(defun atomic-prompt-fix-diagnostics (&optional start end)
+  "Put the reports of Flymake and Flycheck on this buffer into the prompt.
+With an active region only those from START to END."
+  (interactive (when (use-region-p) (list (region-beginning) (region-end))))
+  (let* ((client (atomic-current-client))
+         (lines (or (atomic-quote-diagnostics start end)
+                    (user-error "Neither Flymake nor Flycheck reports anything here")))
+         (file (atomic-quote-file (atomic-client-root client))))
     (atomic-prompt-add client (format "Fix these diagnostics of %s:\n%s\n"
-                                      (if buffer-file-name
-                                          (file-relative-name buffer-file-name (atomic-client-root client))
-                                        (buffer-name))
+                                      (if file (format "`%s`" file) (buffer-name))
                                       (string-join lines "\n")))
-    (atomic)))
-
-;;;###autoload
-(defun atomic-steer (text)
-  "Send TEXT to the running agent, before its next step."
-  (interactive (list (read-string "Steer: ")))
-  (atomic-client-intent (atomic--client) "steer" (list :message text)))
-
-;;;###autoload
-(defun atomic-follow-up (text)
-  "Queue TEXT for when the agent would stop."
-  (interactive (list (read-string "Follow up: ")))
-  (atomic-client-intent (atomic--client) "follow_up" (list :message text)))
+    (atomic-open-client client)))
 
 ;;;###autoload
 (defun atomic-stop ()
   "Stop what the agent does.  Queued texts come back into the prompt."
   (interactive)
-  (atomic-client-intent (atomic--client) "abort" nil))
+  (atomic-intent (atomic-current-client) "abort" nil))
 
 ;;;; Commands
+
+;;;###autoload
+(defun atomic-command (id)
+  "Carry out the command ID of the server, \"atomic.compact\" for one.
+Interactively, choose it; what it needs is asked for."
+  (interactive (list (atomic-command-read)))
+  (atomic-command-call (atomic-current-client) id))
 
 ;;;###autoload
 (defun atomic-new-session ()
   "Begin a new conversation."
   (interactive)
-  (atomic-client-intent (atomic--client) "new_session" nil))
-
-;;;###autoload
-(defun atomic-disconnect ()
-  "End the language server of the current project; its session stays."
-  (interactive)
-  (atomic-client-stop (atomic--client)))
-
-(defun atomic--pick (command params key title label take then)
-  "Choose from the list that COMMAND with PARAMS has at KEY.
-TITLE is the prompt, LABEL makes a label of an item, TAKE parameters of
-it, which THEN is called with.  Nothing waits for the list."
-  (atomic-client-read
-   (atomic--client) command params
-   (lambda (failure data)
-     (let ((items (append (plist-get data key) nil)))
-       (cond (failure (atomic-client-complain failure))
-             ((null items) (atomic-client-complain "there is nothing to choose from"))
-             ;; After the answer was taken: a process filter is no place to read from the minibuffer.
-             (t (run-at-time
-                 0 nil
-                 (lambda ()
-                   (let ((index (with-local-quit
-                                  (atomic-dialog--choose
-                                   (format "%s: " title) (atomic-dialog--labels (mapcar label items))))))
-                     (when index (funcall then (funcall take (nth index items)))))))))))))
-
-(defconst atomic--pickers
-  (list
-   (list "atomic.setModel" "atomic.getAvailableModels" :models "Model"
-         (lambda (model) (format "%s/%s" (plist-get model :provider) (plist-get model :id)))
-         (lambda (model) (list :provider (plist-get model :provider) :modelId (plist-get model :id))))
-   (list "atomic.setThinkingLevel" "atomic.getAvailableThinkingLevels" :levels "Thinking level"
-         #'identity (lambda (level) (list :level level)))
-   (list "atomic.switchSession" "atomic.listSessions" :sessions "Session"
-         (lambda (session) (format "%s  %s" (or (plist-get session :name) (plist-get session :firstMessage)
-                                                (plist-get session :id))
-                                   (or (plist-get session :modified) "")))
-         (lambda (session) (list :sessionPath (plist-get session :path))))
-   (list "atomic.fork" "atomic.getForkMessages" :messages "Fork before"
-         (lambda (message) (plist-get message :text))
-         (lambda (message) (list :entryId (plist-get message :entryId)))))
-  "Commands whose parameters are chosen from a list that another one reads.")
-
-(defun atomic--show-data (command data)
-  "Show DATA, the answer to COMMAND."
-  (with-current-buffer (get-buffer-create (format "*%s*" command))
-    (let ((inhibit-read-only t))
-      (erase-buffer)
-      (insert (json-serialize data :null-object nil :false-object :json-false))
-      (when (fboundp 'json-pretty-print-buffer) (json-pretty-print-buffer))
-      (goto-char (point-min))
-      (special-mode))
-    (display-buffer (current-buffer))))
-
-(defun atomic--run (command argument)
-  "Carry out COMMAND with ARGUMENT, a text, a plist or nil."
-  (atomic-client-read
-   (atomic--client) command argument
-   (lambda (failure data)
-     (cond (failure (atomic-client-complain failure))
-           ((plist-get data :intent) nil)
-           (data (atomic--show-data command data))))))
-
-(defun atomic--read-command ()
-  "Let the person choose a command of the server."
-  (let* ((titles (mapcar (lambda (row) (cons (plist-get (cdr row) :title) row)) atomic-lsp-commands))
-         (completion-extra-properties
-          (list :annotation-function
-                (lambda (title) (concat "  " (plist-get (cddr (assoc title titles)) :doc))))))
-    (cadr (assoc (completing-read "Atomic: " titles nil t) titles))))
-
-;;;###autoload
-(defun atomic-command (command)
-  "Carry out COMMAND, an LSP command of the server such as \"atomic.compact\".
-Interactively, choose it; what it needs is asked for."
-  (interactive (list (atomic--read-command)))
-  (let ((row (or (cdr (assoc command atomic-lsp-commands)) (user-error "Nobody knows %s" command)))
-        (picker (cdr (assoc command atomic--pickers)))
-        (client (atomic--client)))
-    (cond
-     (picker
-      (pcase-let ((`(,from ,key ,title ,label ,take) picker))
-        (atomic--pick from nil key title label take
-                      (lambda (params) (atomic-client-intent client command params)))))
-     ((plist-get row :needs)
-      (let ((text (read-string (format "%s (text, or JSON of its parameters): " (plist-get row :title)))))
-        (atomic--run command (if (string-prefix-p "{" text)
-                                 (json-parse-string text :object-type 'plist :null-object nil :false-object :json-false)
-                               text))))
-     (t (atomic--run command nil)))))
+  (atomic-command "atomic.newSession"))
 
 ;;;###autoload
 (defun atomic-set-model ()
@@ -235,17 +177,14 @@ Interactively, choose it; what it needs is asked for."
   (atomic-command "atomic.setThinkingLevel"))
 
 ;;;###autoload
-(defun atomic-resume ()
-  "Continue an earlier session."
+(defun atomic-disconnect ()
+  "End the language server of the current session; the session stays."
   (interactive)
-  (atomic-command "atomic.switchSession"))
+  (atomic-client-stop (atomic-current-client)))
 
-;;;###autoload
-(defun atomic-fork ()
-  "Begin a new session before one of your messages."
-  (interactive)
-  (atomic-command "atomic.fork"))
-
+(setq atomic-command-own
+      '(("atomic.prompt" . atomic) ("atomic.steer" . atomic-steer) ("atomic.followUp" . atomic-follow-up)
+        ("atomic.compose" . atomic) ("atomic.open" . atomic) ("atomic.answer" . atomic-next-attention)))
 
 (provide 'atomic)
 ;;; atomic.el ends here

@@ -113,7 +113,7 @@ describeWithEditor('emacs', 'the Emacs package, on the real pi', () => {
     await emacs.eval('(atomic-prompt "/ask-editor")');
     await waitsFor(emacs, 1);
     await emacs.eval('(atomic-next-attention)');
-    await emacs.eval('(erase-buffer) (insert "one\\ntwo") (atomic-dialog-send)');
+    await emacs.eval('(erase-buffer) (insert "one\\ntwo") (atomic-answer-send)');
     await shows(emacs, 'editor="one');
     await emacs.eval('(atomic-prompt "/ask-input")');
     await waitsFor(emacs, 1);

@@ -239,19 +239,19 @@ export const elispCommands = (rows: readonly CommandRow[] = commandTable): strin
     ';;; Code:',
     '',
     '(defconst atomic-lsp-commands',
-    "  '(",
-    ...constants(rows).map(({ id, name, title, doc, group, kind, needs }) =>
-      [
-        `    (${quoted(id)}`,
-        `     :name ${quoted(name)}`,
-        `     :title ${quoted(title)}`,
-        `     :doc ${quoted(doc)}`,
-        `     :group ${quoted(group)}`,
-        `     :kind ${kind}`,
-        `     :needs ${needs ? 't' : 'nil'})`,
-      ].join('\n'),
-    ),
-    '    )',
+    `  '(${constants(rows)
+      .map(({ id, name, title, doc, group, kind, needs }) =>
+        [
+          `(${quoted(id)}`,
+          `     :name ${quoted(name)}`,
+          `     :title ${quoted(title)}`,
+          `     :doc ${quoted(doc)}`,
+          `     :group ${quoted(group)}`,
+          `     :kind ${kind}`,
+          `     :needs ${needs ? 't' : 'nil'})`,
+        ].join('\n'),
+      )
+      .join('\n    ')})`,
     '  "Every command of the server, by id.',
     "Each value is a property list; `:needs' says whether the server asks",
     'for something when the command is given no parameters.")',
