@@ -102,8 +102,9 @@
 ;;;; Commands
 
 (defun atomic-chat--entry ()
-  "The entry at point, or nil."
-  (get-text-property (if (and (eobp) (not (bobp))) (1- (point)) (point)) 'atomic-entry))
+  "The entry at point or just before it, or nil."
+  (or (get-text-property (point) 'atomic-entry)
+      (and (not (bobp)) (get-text-property (1- (point)) 'atomic-entry))))
 
 (defun atomic-chat-toggle ()
   "Fold or show the turn, the thinking or the tool call at point."

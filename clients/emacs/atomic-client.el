@@ -90,11 +90,20 @@ not started yet."
 
 ;;;; What comes
 
+(defun atomic-client--acknowledge (client intent failure)
+  "Tell once who sent INTENT to CLIENT that it was accepted, or FAILURE."
+  (when (memq intent (atomic-client-unsure client))
+    (setf (atomic-client-unsure client) (delq intent (atomic-client-unsure client)))
+    (funcall (nth 3 intent) failure)))
+
 (defun atomic-client--settle (client fact)
   "Tell who sent an intent to CLIENT what came of it, according to FACT."
   (let* ((intents (atomic-client-intents client))
          (settled (gethash (plist-get fact :intent) intents)))
     (when settled
+      ;; What came of it may be here before the answer that it was accepted.
+      (when-let* ((intent (assoc (plist-get fact :intent) (atomic-client-unsure client))))
+        (atomic-client--acknowledge client intent nil))
       (remhash (plist-get fact :intent) intents)
       (funcall settled fact))))
 
@@ -184,18 +193,17 @@ by a command when the person wants to."
 (defun atomic-client--send (client intent)
   "Send INTENT, (id command params accepted), to CLIENT's session.
 It stays unsure until it was acknowledged."
-  (pcase-let ((`(,id ,command ,params ,accepted) intent))
+  (pcase-let ((`(,id ,command ,params . ,_) intent))
     (atomic-wire-request
      (atomic-client-connection client) :atomic/intent
      (list :id id :command command :params (or params (make-hash-table)))
      (lambda (failure _)
        ;; Without a server that is no answer: it is sent again when there is one.
        (when (or (not failure) (atomic-client-live-p client))
-         (setf (atomic-client-unsure client) (delq intent (atomic-client-unsure client)))
          (if failure
              (remhash id (atomic-client-intents client))
            (setf (atomic-client-tries client) 0))
-         (funcall accepted failure))))))
+         (atomic-client--acknowledge client intent failure))))))
 
 ;;;; Beginning and end
 

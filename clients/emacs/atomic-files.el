@@ -45,7 +45,7 @@ Those with unsaved changes never are."
         (message "Atomic: the agent changed %s, which has unsaved changes here; compare with M-x ediff-current-file"
                  (buffer-name buffer))))))
 
-(defun atomic-files--look (buffer)
+(defun atomic-files-look (buffer)
   "Look whether the file of BUFFER is another one now."
   (when (and (buffer-live-p buffer)
              (buffer-file-name buffer)
@@ -75,7 +75,7 @@ Those with unsaved changes never are."
           ;; Whatever else ran may have written anything, a shell for one.  On another host that is asked once a run.
           ("tool_execution_end" (unless host (setq all t)))
           ("agent_settled" (setq all t))))
-      (mapc #'atomic-files--look (if all (append buffers (atomic-files--buffers client)) buffers)))))
+      (mapc #'atomic-files-look (if all (append buffers (atomic-files--buffers client)) buffers)))))
 
 (defun atomic-files-watch ()
   "Look after buffers from now on."

@@ -69,9 +69,10 @@
   "Show MESSAGE of SESSION, which is complete."
   (pcase (plist-get message :role)
     ("assistant" (atomic-render--assistant session message))
-    ("user" (atomic-entry-append
-             'user "You" 'atomic-user
-             (atomic-entry-clean (atomic-content-text (plist-get message :content)))))
+    ("user"
+     (let ((entry (atomic-entry-append 'user "You" 'atomic-user
+                                       (atomic-entry-clean (atomic-content-text (plist-get message :content))))))
+       (atomic-markup-places (atomic-entry-body entry) (atomic-entry-end entry))))
     ("toolResult"
      (let ((id (plist-get message :toolCallId)))
        (unless (gethash id (atomic-session-tools session))

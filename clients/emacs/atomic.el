@@ -17,13 +17,14 @@
 
 ;; The layers, each of which knows only those before it: content, session, fold (what a session is); wire, client, intent (how
 ;; it comes here); entry, markup, tool, question, render, header, chat (how it is shown); answer, dialog; draft, image, complete,
-;; prompt; files, hooks; command, sessions, queue, changes, menu; and this file.
+;; prompt, quote; files, hooks; command, sessions, tree, queue, changes; this file; and menu, loaded when it is opened.
 
 ;;; Code:
 
 (require 'cl-lib)
 (require 'project)
 (require 'thingatpt)
+(require 'atomic-changes)
 (require 'atomic-chat)
 (require 'atomic-client)
 (require 'atomic-command)
@@ -32,7 +33,10 @@
 (require 'atomic-hooks)
 (require 'atomic-intent)
 (require 'atomic-prompt)
+(require 'atomic-queue)
 (require 'atomic-quote)
+(require 'atomic-sessions)
+(require 'atomic-tree)
 
 ;;;###autoload
 (defgroup atomic nil
@@ -55,7 +59,7 @@ This and what docs in README call an API may be used by other packages."
   (atomic-prompt-watch)
   (atomic-files-watch)
   (atomic-hooks-watch)
-  (or atomic-chat-client atomic-prompt-client
+  (or atomic-chat-client atomic-prompt-client (atomic-sessions-current)
       (atomic-client-for (atomic--root))))
 
 (defun atomic-open-client (client)
@@ -177,6 +181,72 @@ Interactively, choose it; what it needs is asked for."
   (atomic-command "atomic.setThinkingLevel"))
 
 ;;;###autoload
+(defun atomic-sessions ()
+  "List the earlier sessions of the current project."
+  (interactive)
+  (atomic-sessions-list (atomic-current-client)))
+
+(defalias 'atomic-resume #'atomic-sessions)
+
+;;;###autoload
+(defun atomic-tree ()
+  "Show the branches of the current session."
+  (interactive)
+  (atomic-tree-list (atomic-current-client)))
+
+;;;###autoload
+(defun atomic-fork ()
+  "Begin a new session before one of your messages.
+Its text comes back into the prompt."
+  (interactive)
+  (atomic-sessions-fork (atomic-current-client)))
+
+;;;###autoload
+(defun atomic-queue ()
+  "Take the queue back and edit it."
+  (interactive)
+  (atomic-queue-edit (atomic-current-client)))
+
+;;;###autoload
+(defun atomic-changes ()
+  "Show what the agent changed in the current session."
+  (interactive)
+  (atomic-changes-list (atomic-current-client)))
+
+;;;###autoload
+(defun atomic-new-tab (name)
+  "Open the session NAME of the current project beside the others.
+One of this name that is open anywhere is joined, else it begins."
+  (interactive (list (read-string "Name of the other session: ")))
+  (when (string-blank-p name) (user-error "Another session needs a name"))
+  (atomic-current-client)
+  (atomic-open-client (atomic-client-for (if atomic-chat-client (atomic-client-root atomic-chat-client) (atomic--root))
+                                         (string-trim name))))
+
+(defun atomic--switch-to (client names)
+  "Let the person choose one of NAMES, of CLIENT's folder, or one open here."
+  (let* ((root (atomic-client-root client))
+         (clients (append (mapcar (lambda (it) (cons (atomic-client-label it) it)) (atomic-client-list))
+                          (mapcar (lambda (name)
+                                    (let ((it (atomic-client-for root name)))
+                                      (cons (atomic-client-label it) it)))
+                                  names)))
+         (completion-extra-properties
+          (list :annotation-function
+                (lambda (label) (concat "  " (atomic-header-phase (cdr (assoc label clients))))))))
+    (atomic-open-client
+     (cdr (assoc (completing-read "Session: " (delete-dups (mapcar #'car clients)) nil t) clients)))))
+
+;;;###autoload
+(defun atomic-switch-tab ()
+  "Choose one of the sessions that are open, here or in another editor."
+  (interactive)
+  (let ((client (atomic-current-client)))
+    (atomic-sessions-names client (lambda (names)
+                                    (run-at-time 0 nil (lambda ()
+                                                         (with-local-quit (atomic--switch-to client names))))))))
+
+;;;###autoload
 (defun atomic-disconnect ()
   "End the language server of the current session; the session stays."
   (interactive)
@@ -184,7 +254,31 @@ Interactively, choose it; what it needs is asked for."
 
 (setq atomic-command-own
       '(("atomic.prompt" . atomic) ("atomic.steer" . atomic-steer) ("atomic.followUp" . atomic-follow-up)
-        ("atomic.compose" . atomic) ("atomic.open" . atomic) ("atomic.answer" . atomic-next-attention)))
+        ("atomic.compose" . atomic) ("atomic.open" . atomic) ("atomic.answer" . atomic-next-attention)
+        ("atomic.switchSession" . atomic-sessions) ("atomic.listSessions" . atomic-sessions)
+        ("atomic.sessions" . atomic-sessions) ("atomic.newTab" . atomic-new-tab)
+        ("atomic.attachSession" . atomic-switch-tab) ("atomic.listTabs" . atomic-switch-tab)
+        ("atomic.getTree" . atomic-tree) ("atomic.navigateTree" . atomic-tree) ("atomic.fork" . atomic-fork)
+        ("atomic.setSessionName" . atomic-rename-session) ("atomic.exportHtml" . atomic-export)
+        ("atomic.changes" . atomic-changes) ("atomic.listChanges" . atomic-changes)
+        ("atomic.revertFile" . atomic-changes) ("atomic.acceptChanges" . atomic-changes)
+        ("atomic.ask" . atomic-prompt-region))
+      atomic-sessions-client-function #'atomic-current-client
+      atomic-sessions-open-function #'atomic-open-client)
+
+;;;###autoload (autoload 'atomic-menu "atomic-menu" nil t)
+(autoload 'atomic-menu "atomic-menu" nil t)
+(keymap-set atomic-chat-mode-map "?" #'atomic-menu)
+(keymap-set atomic-chat-mode-map "m" #'atomic-menu)
+(keymap-set atomic-chat-mode-map "a" #'atomic-next-attention)
+(keymap-set atomic-chat-mode-map "i" #'atomic)
+(keymap-set atomic-chat-mode-map "d" #'atomic-changes)
+(keymap-set atomic-chat-mode-map "s" #'atomic-switch-tab)
+(keymap-set atomic-chat-mode-map "C-c C-k" #'atomic-stop)
+(keymap-set atomic-prompt-mode-map "C-c C-k" #'atomic-stop)
+(keymap-set atomic-prompt-mode-map "C-c C-a" #'atomic-next-attention)
+(keymap-set atomic-prompt-mode-map "C-c C-q" #'atomic-queue)
+(keymap-set atomic-prompt-mode-map "C-c C-m" #'atomic-menu)
 
 (provide 'atomic)
 ;;; atomic.el ends here

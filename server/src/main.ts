@@ -28,12 +28,14 @@ const places: Places = placesOf({
 
 /** What hub and private hub are made of. `log` is where agents are written about. */
 async function hubParts(log: Log) {
-  const [{ createStartAgent }, { createSession }] = await Promise.all([
+  const [{ createStartAgent }, { sessionFiles }, { createSession }] = await Promise.all([
     import('./agent/index.ts'),
+    import('./agent/session-files.ts'),
     import('./session/session.ts'),
   ]);
   return {
-    createSession,
+    createSession: (parts: Parameters<typeof createSession>[0]) =>
+      createSession({ files: sessionFiles, ...parts }),
     startAgent: createStartAgent({ demo, clock, log }),
     folder: places.state,
     version,

@@ -1,8 +1,8 @@
 // The Emacs package in the real Emacs, on the real pi.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { describeWithEditor, requiredEditor } from '../support/editors.ts';
 import { type Emacs, startEmacs } from '../support/emacs.ts';
@@ -17,6 +17,12 @@ afterEach(async () => {
 });
 
 const lisp = (text: string): string => JSON.stringify(text);
+
+function lintFolder(): string | undefined {
+  const all = join(dirname(dirname(requiredEditor('emacs'))), 'root/usr/share/emacs/site-lisp/elpa-src');
+  const name = existsSync(all) ? readdirSync(all).find((it) => it.startsWith('package-lint-')) : undefined;
+  return name && join(all, name);
+}
 
 async function withPackage(script: ModelScript): Promise<Emacs> {
   const model = await startModelServer(script);
@@ -69,6 +75,17 @@ describeWithEditor('emacs', 'the Emacs package, on the real pi', () => {
                   (princ (format "problems: %d" problems))))`,
       );
       expect(said).toMatch(/problems: 0$/);
+      // Of Debian's package, where the editors are the provisioned ones.
+      const lint = lintFolder();
+      if (lint === undefined) return;
+      for (const file of readdirSync(folder)) if (file.endsWith('.elc')) rmSync(join(folder, file));
+      run(
+        ...['-L', lint, '--eval'],
+        `(progn (setq native-comp-jit-compilation nil native-comp-enable-subr-trampolines nil)
+                (require 'package-lint)
+                (setq package-lint-main-file "atomic.el"))`,
+        ...['-f', 'package-lint-batch-and-exit', ...files],
+      );
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

@@ -14,7 +14,7 @@
 set -eu
 
 suite=trixie
-packages="neovim emacs-nox hx vim-nox elpa-markdown-mode"
+packages="neovim emacs-nox hx vim-nox elpa-markdown-mode elpa-package-lint"
 method=
 force=
 own=
