@@ -46,7 +46,8 @@ What it waits for are the events that Emacs gets."
     (atomic-test-wait "the end of a server" (lambda () (not (atomic-client-live-p client)))))
   (clrhash atomic-client--all)
   (dolist (buffer (buffer-list))
-    (when (string-match-p "atomic[ :.]" (buffer-name buffer))
+    ;; One that was killed may have taken another with it.
+    (when (and (buffer-live-p buffer) (string-match-p "atomic[ :.]" (buffer-name buffer)))
       (with-current-buffer buffer (set-buffer-modified-p nil))
       (let ((kill-buffer-query-functions nil)) (kill-buffer buffer)))))
 
