@@ -68,7 +68,7 @@ async function setUp() {
 }
 
 const problems = (report: string) =>
-  report.match(/^ +(?:FAILED|ABORTED).*$|^Test .* condition:[^]*?(?=\n {3}FAILED)/gm)?.join('\n') ?? '';
+  report.match(/^ +(?:FAILED|ABORTED).*$|^Test .* condition:[\s\S]*?(?=\n {3}FAILED)/gm)?.join('\n') ?? '';
 
 function check(report: string, atLeast: number) {
   const [, ran, bad] = /Ran (\d+) tests?, .*?(\d+) unexpected/.exec(report) ?? [];
