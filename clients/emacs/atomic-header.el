@@ -68,7 +68,7 @@
                        (format "↑%s ↓%s" (atomic-header-tokens (plist-get usage :input))
                                (atomic-header-tokens (plist-get usage :output))))
                   (atomic-header--context session)
-                  (and (> (or (plist-get usage :cost) 0) 0) (format "$%.3f" (plist-get usage :cost)))
+                  (and (>= (or (plist-get usage :cost) 0) 0.0005) (format "$%.3f" (plist-get usage :cost)))
                   (and (> queued 0) (propertize (format "%d queued" queued) 'help-echo "M-x atomic-queue")))
             (atomic-header-statuses session)))
      " · ")))

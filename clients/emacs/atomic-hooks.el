@@ -78,11 +78,9 @@ title and a text instead."
 (defun atomic-hooks--say (fact)
   "Show the text of FACT, a notification of an extension."
   (let ((text (atomic-entry-one-line (format "%s" (plist-get fact :message)))))
-    (pcase (plist-get fact :notifyType)
-      ("error" (display-warning 'atomic text :error))
-      ("warning" (let ((warning-minimum-level :error)) (display-warning 'atomic text :warning))
-       (message "Atomic: %s" text))
-      (_ (message "Atomic: %s" text)))))
+    (if (equal (plist-get fact :notifyType) "error")
+        (display-warning 'atomic text :error)
+      (message "Atomic: %s" text))))
 
 (defun atomic-hooks--fact (client fact)
   "Tell others of FACT of CLIENT."

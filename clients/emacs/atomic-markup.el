@@ -62,14 +62,15 @@ For another word NAME it is NAME-mode, if there is one."
     (let ((inhibit-message t)
           (message-log-max nil)
           (markdown-fontify-code-blocks-natively t))
-      (insert (substring-no-properties text))
+      ;; A first line like "Done: so" would be taken for metadata.
+      (insert "\n" (substring-no-properties text))
       (delay-mode-hooks (funcall mode))
       (font-lock-ensure)
       (let ((at (point-min)) faces)
         (while (< at (point-max))
           (let ((next (next-single-property-change at 'face nil (point-max)))
                 (face (get-text-property at 'face)))
-            (when face (push (list (1- at) (1- next) face) faces))
+            (when face (push (list (- at 2) (- next 2) face) faces))
             (setq at next)))
         faces))))
 

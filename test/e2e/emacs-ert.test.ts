@@ -1,13 +1,15 @@
-// The tests that are written in Emacs Lisp, in the real Emacs and on the real pi.
+// The tests that are written in Emacs Lisp, in the real Emacs and on the real pi: in a batch, and with a screen and windows.
 import { execFile } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import { createEditorHome } from '../editors/home.ts';
 import { describeWithEditor, requiredEditor } from '../support/editors.ts';
+import { lispString } from '../support/emacs.ts';
 import { program } from '../support/language-server.ts';
 import { type ModelRequest, type Reply, startModelServer } from '../support/model-server.ts';
 import { ensurePi, piAgent } from '../support/pi.ts';
+import { startTerminal } from '../support/terminal.ts';
 
 const sources = join(import.meta.dirname, '../../clients/emacs');
 const tests = join(import.meta.dirname, 'emacs');
@@ -64,7 +66,10 @@ async function setUp() {
   const files = readdirSync(tests)
     .filter((name) => name.endsWith('-test.el') && name !== 'atomic-test.el')
     .flatMap((name) => ['-l', join(tests, name)]);
-  return { home, env, args: ['-Q', '-L', sources, '-L', tests, ...files] };
+  // There need be no compiler.
+  const quiet =
+    '(setq native-comp-jit-compilation nil native-comp-enable-subr-trampolines nil native-comp-async-report-warnings-errors nil)';
+  return { home, env, args: ['-Q', '--eval', quiet, '-L', sources, '-L', tests, ...files] };
 }
 
 const problems = (report: string) =>
@@ -93,5 +98,29 @@ describeWithEditor('emacs', 'the tests in Emacs Lisp', () => {
     if (selector !== 't') console.log(report);
     check(report, 1);
     expect(home.processes()).toEqual([]);
+  });
+
+  it('hold with a screen', { timeout: 180_000 }, async () => {
+    const { env, args, home } = await setUp();
+    const report = join(home.path, 'report');
+    const run = `(progn
+       (when (get-buffer "*Warnings*") (kill-buffer "*Warnings*"))
+       (setq message-log-max t)
+       (ert-run-tests-batch ${selector})
+       (with-temp-file ${lispString(report)} (insert-buffer-substring (messages-buffer)))
+       (kill-emacs))`;
+    const terminal = await startTerminal({
+      command: requiredEditor('emacs'),
+      args: ['-nw', ...args, '--eval', run],
+      cols: 100,
+      rows: 40,
+      cwd: home.path,
+      home,
+      env,
+    });
+    closing.push(() => terminal.close());
+    await terminal.exited;
+    expect(existsSync(report), 'a report').toBe(true);
+    check(readFileSync(report, 'utf8'), 1);
   });
 });

@@ -1,4 +1,4 @@
-;;; emacs.el --- The part of the Emacs driver that runs inside Emacs  -*- lexical-binding: t; -*-
+;;; emacs.el --- The part of the Emacs driver that runs inside Emacs  -*- lexical-binding: t; no-byte-compile: t; -*-
 
 ;;; Commentary:
 ;; Guarantees that all that a language server sends, and all that Emacs asks its user when the test answers, is told over the

@@ -1,4 +1,4 @@
-;;; around-test.el --- The Emacs package on a real agent: what is around a run  -*- lexical-binding: t; -*-
+;;; around-test.el --- The Emacs package on a real agent: what is around a run  -*- lexical-binding: t; no-byte-compile: t; -*-
 
 ;;; Code:
 

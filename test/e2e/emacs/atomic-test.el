@@ -1,4 +1,4 @@
-;;; atomic-test.el --- What the tests of the Emacs package share  -*- lexical-binding: t; -*-
+;;; atomic-test.el --- What the tests of the Emacs package share  -*- lexical-binding: t; no-byte-compile: t; -*-
 
 ;;; Commentary:
 
@@ -6,9 +6,6 @@
 ;; process, buffer or timer of it is left.  What the model answers follows from the prompt: test/e2e/emacs-ert.test.ts.
 
 ;;; Code:
-
-(setq native-comp-jit-compilation nil
-      native-comp-enable-subr-trampolines nil)
 
 (require 'cl-lib)
 (require 'ert)

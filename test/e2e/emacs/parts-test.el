@@ -1,4 +1,4 @@
-;;; parts-test.el --- The parts of the Emacs package alone  -*- lexical-binding: t; -*-
+;;; parts-test.el --- The parts of the Emacs package alone  -*- lexical-binding: t; no-byte-compile: t; -*-
 
 ;;; Code:
 
