@@ -45,14 +45,17 @@ Those with unsaved changes never are."
         (message "Atomic: the agent changed %s, which has unsaved changes here; compare with M-x ediff-current-file"
                  (buffer-name buffer))))))
 
-(defun atomic-files-look (buffer)
-  "Look whether the file of BUFFER is another one now."
-  (when (and (buffer-live-p buffer)
-             (buffer-file-name buffer)
-             (not (verify-visited-file-modtime buffer)))
-    (if (buffer-modified-p buffer)
-        (atomic-files--warn buffer)
-      (with-demoted-errors "Atomic: %S" (atomic-files--revert buffer)))))
+(defun atomic-files-look (buffer &optional touched)
+  "Look whether the file of BUFFER is another one now.
+TOUCHED says that a tool wrote it, which a clock of whole seconds, as that
+of another host, may not show."
+  (when (and (buffer-live-p buffer) (buffer-file-name buffer))
+    (let ((remote-file-name-inhibit-cache t))
+      (when (or (not (verify-visited-file-modtime buffer))
+                (and touched (file-remote-p (buffer-file-name buffer))))
+        (if (buffer-modified-p buffer)
+            (atomic-files--warn buffer)
+          (with-demoted-errors "Atomic: %S" (atomic-files--revert buffer)))))))
 
 (defun atomic-files--buffers (client)
   "Buffers of files in the project of CLIENT."
@@ -75,7 +78,8 @@ Those with unsaved changes never are."
           ;; Whatever else ran may have written anything, a shell for one.  On another host that is asked once a run.
           ("tool_execution_end" (unless host (setq all t)))
           ("agent_settled" (setq all t))))
-      (mapc #'atomic-files-look (if all (append buffers (atomic-files--buffers client)) buffers)))))
+      (dolist (buffer buffers) (atomic-files-look buffer t))
+      (when all (mapc #'atomic-files-look (atomic-files--buffers client))))))
 
 (defun atomic-files-watch ()
   "Look after buffers from now on."
