@@ -93,7 +93,9 @@
             (save-match-data (atomic-chat--write client what))))
         (when following (goto-char (point-max)))
         (dolist (window windows) (set-window-point window (point-max)))
-        (setq header-line-format (atomic-header-line client))))))
+        (let ((header (atomic-header-line client)))
+          (unless (equal-including-properties header header-line-format)
+            (setq header-line-format header)))))))
 
 (defun atomic-chat-watch ()
   "Let transcripts be told of what happens."

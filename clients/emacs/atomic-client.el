@@ -40,8 +40,7 @@ server ended.")
   ready waiting origin
   questions                             ; of the server itself, oldest first
   (tries 0)                             ; starts since the last acknowledgement
-  stopping
-  (unsure nil)                          ; intents without acknowledgement: (id command params accepted), newest first
+  stopping unsure                       ; intents without acknowledgement, (id command params accepted), newest first
   (intents (make-hash-table :test #'equal)))
 
 (defvar atomic-client--all (make-hash-table :test #'equal)
@@ -136,6 +135,8 @@ not started yet."
 (defun atomic-client--events (client batch)
   "Fold BATCH of `atomic/events' into CLIENT's session, and tell it once."
   (let ((session (atomic-client-session client))
+        ;; A long message makes much garbage at once: it is collected once, when the batch is over.
+        (gc-cons-threshold (max gc-cons-threshold (* 32 1024 1024)))
         (facts (append (plist-get batch :facts) nil)))
     (dolist (fact facts)
       (atomic-session-apply session fact)

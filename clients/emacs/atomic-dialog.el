@@ -154,15 +154,19 @@ ANNOTATE gives the words behind a label."
 
 (defun atomic-dialog--update (client what)
   "Tell of questions in WHAT, facts of CLIENT, and close those that are over."
+  ;; The mark is in every mode line: it is drawn anew only when it may be another one.
   (cond
    ((consp what)
     (dolist (fact what)
       (pcase (plist-get fact :type)
-        ("dialog_opened" (atomic-dialog--announce (plist-get fact :dialog)))
-        ("dialog_settled" (atomic-dialog--over fact)))))
-   ((eq what 'asked) (atomic-dialog--own client))
-   ((memq what '(reset gone)) (atomic-dialog--close-lost client)))
-  (force-mode-line-update t))
+        ("dialog_opened" (atomic-dialog--announce (plist-get fact :dialog))
+         (force-mode-line-update t))
+        ("dialog_settled" (atomic-dialog--over fact)
+         (force-mode-line-update t)))))
+   ((eq what 'asked) (atomic-dialog--own client)
+    (force-mode-line-update t))
+   ((memq what '(reset gone)) (atomic-dialog--close-lost client)
+    (force-mode-line-update t))))
 
 (defun atomic-dialog--buttons (client)
   "Let the buttons of the current transcript, of CLIENT, answer."

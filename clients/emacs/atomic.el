@@ -169,6 +169,12 @@ Interactively, choose it; what it needs is asked for."
   (atomic-command "atomic.newSession"))
 
 ;;;###autoload
+(defun atomic-restart-agent ()
+  "End the agent and start it again with the same conversation."
+  (interactive)
+  (atomic-command "atomic.restartAgent"))
+
+;;;###autoload
 (defun atomic-set-model ()
   "Choose the model."
   (interactive)

@@ -3,6 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, expect, it } from 'vitest';
+import { given, stubServer } from '../editors/stub.ts';
 import { describeWithEditor } from '../support/editors.ts';
 import { type EmacsOptions, lispString, startEmacs } from '../support/emacs.ts';
 import { program } from '../support/language-server.ts';
@@ -94,6 +95,19 @@ describeWithEditor('emacs', 'the Emacs package on a screen', () => {
     await terminal.waitForScreen('All commands');
     await terminal.keys('s');
     await terminal.waitForScreen('Stop');
+  });
+
+  it('leaves Eglot its time while an answer streams', async () => {
+    const emacs = await withPackage([[{ tokens: 20_000 }]], { server: stubServer });
+    await emacs.eval('(atomic-prompt "Go on")');
+    await emacs.waitFor(`(and ${client} (> (length ${chat}) 200))`);
+    let asked = 0;
+    while (await emacs.eval(`(atomic-session-run (atomic-client-session ${client}))`)) {
+      expect(await emacs.executeCommand('stub.given')).toMatchObject({ argv: given.argv });
+      asked += 1;
+    }
+    expect(asked).toBeGreaterThan(2);
+    expect(await emacs.eval<string>(chat)).toMatch(/You\nGo on\n\n(\S+\s+){20000}/);
   });
 
   it('goes on when its server is killed, and sends again what nobody acknowledged', async () => {
