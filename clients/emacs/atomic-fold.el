@@ -44,7 +44,7 @@
 (defun atomic-session--cut-tools (session)
   "Mark what is unfinished in SESSION as failed."
   (maphash (lambda (id tool)
-             (when (equal (plist-get tool :status) "running")
+             (when (and (equal (plist-get tool :status) "running") (not (equal (plist-get tool :toolName) "$")))
                (puthash id (atomic-session--put tool :status "failed") (atomic-session-tools session))))
            (atomic-session-tools session)))
 
@@ -76,6 +76,49 @@
                            :durationMs (plist-get fact :durationMs)
                            :result result)
                   tools))))))
+
+(defconst atomic-session--shells '("bash" "user_bash") "Commands that run a shell command.")
+
+(defun atomic-session--shell-p (session id)
+  "Whether ID is a shell command that runs in SESSION."
+  (let ((tool (gethash id (atomic-session-tools session))))
+    (and (equal (plist-get tool :toolName) "$") (equal (plist-get tool :status) "running"))))
+
+(defun atomic-session-shell-id (session fact)
+  "The id of the shell command of SESSION that FACT is about.
+Older agents do not say whose output it is: the newest command's."
+  (or (plist-get fact :intent) (plist-get fact :id)
+      (cl-find-if (lambda (id) (atomic-session--shell-p session id))
+                  (nreverse (hash-table-keys (atomic-session-tools session))))))
+
+(defun atomic-session--shell (session fact)
+  "Apply FACT about a shell command of a person to SESSION.
+It is kept like a tool call, with the name \"$\" and the id of its intent."
+  (let* ((tools (atomic-session-tools session))
+         (id (atomic-session-shell-id session fact))
+         (tool (gethash id tools)))
+    (pcase (plist-get fact :type)
+      ("intent_accepted"
+       (puthash id (list :toolCallId id :toolName "$" :args (list :command (or (plist-get fact :text) ""))
+                         :status "running" :output "")
+                tools))
+      ("bash_execution_update"
+       (when (equal (plist-get tool :status) "running")
+         (let ((output (concat (plist-get tool :output) (plist-get fact :delta))))
+           (when (> (length output) (* 2 atomic-session--tail))
+             (setq output (substring output (- atomic-session--tail))))
+           (plist-put tool :output output))))
+      ("intent_settled"
+       (when tool
+         (let* ((data (plist-get fact :data))
+                (output (plist-get data :output))
+                (bad (or (not (equal (plist-get fact :outcome) "done"))
+                         (not (memq (plist-get data :exitCode) '(nil 0))))))
+           (puthash id (append (list :status (if bad "failed" "done")
+                                     :result (list :content (if (stringp output) output
+                                                              (or (plist-get fact :error) (plist-get tool :output)))))
+                               tool)
+                    tools)))))))
 
 (defun atomic-session--agent-exited (session fact)
   "Apply FACT to SESSION: all that lived in the agent's process is gone."
@@ -152,6 +195,9 @@
       ("message_update" (atomic-session--update-message session (plist-get fact :assistantMessageEvent)))
       ((or "tool_execution_start" "tool_execution_update" "tool_execution_end")
        (atomic-session--tool session fact type))
+      ((and (or "intent_accepted" "intent_settled") (guard (member (plist-get fact :command) atomic-session--shells)))
+       (atomic-session--shell session fact))
+      ("bash_execution_update" (atomic-session--shell session fact))
       ("message_start" (when (equal (plist-get (plist-get fact :message) :role) "assistant")
                          (setf (atomic-session-message session) (vector))))
       ("message_end" (let ((message (plist-get fact :message)))
@@ -160,7 +206,9 @@
                          (setf (atomic-session-message session) nil))))
       ("agent_start" (unless (atomic-session-run session)
                        (setf (atomic-session-run session) (list :startedAt (plist-get fact :at) :turns 0))
-                       (clrhash (atomic-session-tools session))))
+                       (maphash (lambda (id _) (unless (atomic-session--shell-p session id)
+                                                 (remhash id (atomic-session-tools session))))
+                                (atomic-session-tools session))))
       ("turn_start" (when-let* ((run (atomic-session-run session)))
                       (setf (atomic-session-run session)
                             (atomic-session--put run :turns (1+ (or (plist-get run :turns) 0))))))

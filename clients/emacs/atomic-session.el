@@ -66,6 +66,12 @@
                              (list :input 0 :output 0 :cacheRead 0 :cacheWrite 0 :cost 0)))))
     (cl-loop for (_ tool) on (plist-get snapshot :tools) by #'cddr
              do (puthash (plist-get tool :toolCallId) tool (atomic-session-tools session)))
+    (cl-loop for (_ shell) on (plist-get snapshot :bash) by #'cddr
+             do (puthash (plist-get shell :id)
+                         (list :toolCallId (plist-get shell :id) :toolName "$" :status "running"
+                               :args (list :command (or (plist-get shell :command) ""))
+                               :output (or (plist-get shell :output) ""))
+                         (atomic-session-tools session)))
     (when-let* ((message (plist-get snapshot :message)))
       (setf (atomic-session-message session)
             (vconcat (mapcar (lambda (block)

@@ -82,7 +82,7 @@
          (face (if (equal (plist-get tool :status) "failed") 'atomic-failure 'atomic-tool))
          (fresh (null entry))
          (before (plist-get (gethash id atomic-tool--asked) :status)))
-    (puthash id tool atomic-tool--asked)
+    (puthash id (list :status (plist-get tool :status) :args (plist-get tool :args)) atomic-tool--asked)
     (if fresh
         (setq entry (puthash id (atomic-entry-append 'tool (atomic-tool--head tool) face
                                                        (atomic-tool--text tool))

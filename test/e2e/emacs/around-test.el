@@ -121,6 +121,19 @@
                                   "thinker"))
         (atomic-test-until (not (atomic-client-questions client)))))))
 
+(ert-deftest atomic-command-shows-a-shell-as-it-goes ()
+  (atomic-test-project
+    (atomic-test-say client "say begin")
+    (atomic-command-run client "atomic.bash" '(:command "echo marmalade; while ! test -e go; do sleep 0.02; done; echo jam"))
+    (atomic-test-shows client "marmalade")
+    (should (string-search "▸ $ echo marmalade" (atomic-test-chat client)))
+    (should-not (string-search "jam\n" (atomic-test-chat client)))
+    (write-region "" nil "go" nil 'silent)
+    (atomic-test-shows client "\njam\n")
+    (atomic-test-shows client "✓")
+    (atomic-command-run client "atomic.bash" '(:command "exit 3"))
+    (atomic-test-shows client "▸ $ exit 3 ✗")))
+
 ;;;; Sessions
 
 (ert-deftest atomic-sessions-are-listed-and-resumed ()
