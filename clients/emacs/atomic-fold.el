@@ -80,7 +80,7 @@
 (defconst atomic-session--shells '("bash" "user_bash") "Commands that run a shell command.")
 
 (defun atomic-session--shell-p (session id)
-  "Whether ID is a shell command that runs in SESSION."
+  "Whether ID is a shell command of SESSION that is not over."
   (let ((tool (gethash id (atomic-session-tools session))))
     (and (equal (plist-get tool :toolName) "$") (equal (plist-get tool :status) "running"))))
 
