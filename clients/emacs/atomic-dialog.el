@@ -181,6 +181,7 @@ ANNOTATE gives the words behind a label."
   (unless global-mode-string (setq global-mode-string '("")))
   (add-to-list 'global-mode-string '(:eval (atomic-dialog-mark)) t))
 
+;;;###autoload
 (defun atomic-next-attention ()
   "Open the oldest question of the agent."
   (interactive)
@@ -188,6 +189,7 @@ ANNOTATE gives the words behind a label."
       (atomic-dialog-open (car next) (cdr next))
     (message "Atomic asks nothing")))
 
+;;;###autoload
 (defun atomic-attention-list ()
   "Choose one of the open questions of the agent and answer it."
   (interactive)
@@ -202,6 +204,7 @@ ANNOTATE gives the words behind a label."
       (let ((chosen (nth index pending)))
         (atomic-dialog-open (car chosen) (cdr chosen))))))
 
+;;;###autoload
 (defun atomic-cancel-question ()
   "Refuse the oldest question of the agent."
   (interactive)

@@ -4,8 +4,9 @@
 
 ;;; Commentary:
 
-;; Guarantees: while a text streams only light keywords are at work; a complete text is made pretty once, by markdown-mode where it
-;; is installed, in a buffer of its own, which is why an unclosed fence ends with its text; what is too long stays plain.
+;; Guarantees: while a text streams only light keywords are at work; a complete text is made pretty once, when it is first seen, by
+;; markdown-mode where it is installed, in a buffer of its own, which is why an unclosed fence ends with its text; what is too long
+;; stays plain.
 ;; Must not know: sessions, windows.
 
 ;;; Code:
@@ -45,13 +46,15 @@ For another word NAME it is NAME-mode, if there is one."
       found)))
 
 (defconst atomic-markup-keywords
-  (mapcar (lambda (keyword)
-            (cons (atomic-markup--matcher (car keyword)) (cdr keyword)))
-          '(("^#+ .*$" (0 'outline-1 prepend))
+  (cons
+   '(atomic-markup--prettify)
+   (mapcar (lambda (keyword)
+             (cons (atomic-markup--matcher (car keyword)) (cdr keyword)))
+           '(("^#+ .*$" (0 'outline-1 prepend))
             ("^```.*$" (0 'font-lock-comment-face prepend))
             ("`[^`\n]+`" (0 'font-lock-constant-face prepend))
             ("\\*\\*[^*\n]+\\*\\*" (0 'bold prepend))
-            ("^ *\\(?:[-*+]\\|[0-9]+\\.\\) " (0 'font-lock-builtin-face prepend))))
+            ("^ *\\(?:[-*+]\\|[0-9]+\\.\\) " (0 'font-lock-builtin-face prepend)))))
   "A light fontification of Markdown.")
 
 ;;;; When it is complete
@@ -93,7 +96,8 @@ For another word NAME it is NAME-mode, if there is one."
       (let ((mode (atomic-markup--code-mode (match-string 1)))
             (from (point)))
         (when (re-search-forward "^```[ \t]*$" end 'move)
-          (when mode (atomic-markup--paint from (line-beginning-position) mode)))))))
+          (when mode (atomic-markup--paint from (line-beginning-position) mode))
+          (put-text-property from (line-beginning-position) 'atomic-pretty t))))))
 
 (defun atomic-markup-text (start end)
   "Make the Markdown from START to END, which is complete, pretty."
@@ -102,6 +106,28 @@ For another word NAME it is NAME-mode, if there is one."
         (atomic-markup--paint-code start end)
       (atomic-markup--paint start end #'gfm-mode)
       (put-text-property start end 'atomic-pretty t))))
+
+(defun atomic-markup-complete (start end)
+  "Let the Markdown from START to END, which is complete, be pretty when seen."
+  (when (< start end)
+    (put-text-property start end 'atomic-complete 'new)
+    (font-lock-flush start end)))
+
+(defun atomic-markup--prettify (limit)
+  "Make complete texts up to LIMIT pretty.
+It is a matcher without a match."
+  (save-excursion
+    (let ((at (point)))
+      (while (< at limit)
+        (if (not (eq (get-text-property at 'atomic-complete) 'new))
+            (setq at (next-single-property-change at 'atomic-complete nil limit))
+          (let* ((entry (get-text-property at 'atomic-entry))
+                 (start (marker-position (atomic-entry-body entry)))
+                 (end (marker-position (atomic-entry-end entry))))
+            (put-text-property start end 'atomic-complete 'pretty)
+            (atomic-markup-text start end)
+            (setq at (max (1+ at) end)))))))
+  nil)
 
 ;;;; Places
 

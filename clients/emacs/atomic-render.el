@@ -43,7 +43,7 @@
         (atomic-entry-replace entry (and (equal kind "thinking") "▸ Thinking") 'atomic-thinking text))
       (if (equal kind "thinking")
           (atomic-entry-fold-if-wanted entry)
-        (atomic-markup-text (atomic-entry-body entry) (atomic-entry-end entry))
+        (atomic-markup-complete (atomic-entry-body entry) (atomic-entry-end entry))
         (atomic-markup-places (atomic-entry-body entry) (atomic-entry-end entry))))))
 
 (defun atomic-render--assistant (session message)

@@ -91,6 +91,26 @@ describeWithEditor('emacs', 'the Emacs package, on the real pi', () => {
     }
   });
 
+  it('changes nothing of Emacs when it is loaded', () => {
+    const watched =
+      '(list post-command-hook kill-emacs-hook kill-buffer-hook find-file-hook window-configuration-change-hook global-mode-string auto-mode-alist (length timer-list) (length (process-list)) (mapcar (function buffer-name) (buffer-list)))';
+    const same = execFileSync(
+      requiredEditor('emacs'),
+      [
+        ...['-Q', '--batch', '-L', sources, '--eval'],
+        `(progn
+           ;; What Emacs itself has may set up something when it is first needed.
+           (mapc (function require) '(project ediff transient flymake outline jsonrpc warnings tabulated-list))
+           (let ((before ${watched}))
+             (require 'atomic)
+             (require 'atomic-menu)
+             (princ (if (equal before ${watched}) "the same" (format "%S %S" before ${watched})))))`,
+      ],
+      { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] },
+    );
+    expect(same).toBe('the same');
+  });
+
   it('streams an answer with a tool, and says so to whoever waits for the end', async () => {
     const wait = gate();
     const emacs = await withPackage([

@@ -66,6 +66,19 @@
     ;; What no fence ends is not code yet.
     (should-not (atomic-test-face-p "def" 'font-lock-keyword-face))))
 
+(ert-deftest atomic-markup-prettifies-what-is-seen ()
+  (with-temp-buffer
+    (atomic-chat-mode)
+    (let* ((inhibit-read-only t)
+           (entries (mapcar (lambda (i) (atomic-entry-append 'text nil nil (format "# Heading %d\n```elisp\n(defun f ())\n```" i)))
+                            (number-sequence 1 400))))
+      (dolist (entry entries) (atomic-markup-complete (atomic-entry-body entry) (atomic-entry-end entry)))
+      (should-not (atomic-test-face-p "defun" 'font-lock-keyword-face))
+      (font-lock-ensure (point-min) (atomic-entry-end (car entries)))
+      (should (atomic-test-face-p "defun" 'font-lock-keyword-face))
+      (should (eq (get-text-property (atomic-entry-body (car entries)) 'atomic-complete) 'pretty))
+      (should (eq (get-text-property (atomic-entry-body (nth 200 entries)) 'atomic-complete) 'new)))))
+
 (ert-deftest atomic-markup-leaves-tools-alone ()
   (with-temp-buffer
     (atomic-chat-mode)
