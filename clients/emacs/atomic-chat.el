@@ -38,6 +38,9 @@
   (setq-local font-lock-defaults '(atomic-markup-keywords t))
   (setq-local imenu-create-index-function #'atomic-chat--index)
   (setq-local revert-buffer-function (lambda (&rest _) (atomic-chat--show atomic-chat-client 'reset)))
+  ;; What is copied is text, without our buttons and marks.
+  (setq-local filter-buffer-substring-function
+              (lambda (start end &optional _delete) (buffer-substring-no-properties start end)))
   (setq-local word-wrap t)
   (setq-local truncate-lines nil)
   (setq-local outline-search-function

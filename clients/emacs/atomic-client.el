@@ -16,12 +16,6 @@
 (require 'atomic-session)
 (require 'atomic-wire)
 
-(defcustom atomic-settings nil
-  "Settings of the server, a plist as in docs/protocol.md.
-For example (:agent (:command \"pi\") :whileBusy \"followUp\")."
-  :type '(plist :key-type symbol :value-type sexp)
-  :group 'atomic)
-
 (defcustom atomic-flushes-per-second 30
   "At most so many updates of a transcript are made in a second."
   :type 'natnum
@@ -233,7 +227,7 @@ It stays unsure until it was acknowledged."
   (append (list :client (list :name "Emacs" :version emacs-version :events t :dialogs t
                               :flushesPerSecond atomic-flushes-per-second))
           (when (atomic-client-name client) (list :session (atomic-client-name client)))
-          atomic-settings))
+          (default-value 'atomic-settings)))
 
 (defun atomic-client--attach (client)
   "Let the events of CLIENT's session come, from where they stopped."

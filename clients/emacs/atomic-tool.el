@@ -43,7 +43,17 @@
          (extra (- (length lines) shown)))
     (when (> extra 0)
       (setq lines (cons (format "… %d lines before" extra) (nthcdr extra lines))))
+    (setq lines (mapcar #'atomic-tool--cut lines))
     (string-join (if (stringp diff) (mapcar #'atomic-tool--diff-line lines) lines) "\n")))
+
+(defconst atomic-tool--width 2000
+  "How much of a line is shown; Emacs is slow with longer ones.")
+
+(defun atomic-tool--cut (line)
+  "LINE, or its beginning if it is very long."
+  (if (<= (length line) atomic-tool--width)
+      line
+    (format "%s… (%d characters)" (substring line 0 atomic-tool--width) (length line))))
 
 (defun atomic-tool--diff-line (line)
   "LINE of a diff, in its face."

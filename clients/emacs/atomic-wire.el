@@ -5,7 +5,8 @@
 ;;; Commentary:
 
 ;; One `atomic-lsp' process, spoken to by the built-in jsonrpc, here or on the host of the project.  Guarantees: nothing waits but
-;; what a key ends; what is asked of a server that ended is answered with a sentence; nothing of a server that ended is left.
+;; what a key ends; what is asked of a server that ended is answered with a sentence; nothing of a server that ended is left; no
+;; file of a project has a say in which program runs.
 ;; Must not know: sessions, facts, how anything is shown.
 
 ;;; Code:
@@ -19,6 +20,14 @@
   "The language server: a program and its arguments.
 For a project on another host it is a program of that host."
   :type '(repeat string)
+  :risky t
+  :group 'atomic)
+
+(defcustom atomic-settings nil
+  "Settings of the server, a plist as in docs/protocol.md.
+For example (:agent (:command \"pi\") :whileBusy \"followUp\")."
+  :type '(plist :key-type symbol :value-type sexp)
+  :risky t
   :group 'atomic)
 
 (defun atomic-wire-uri (file)
@@ -34,7 +43,7 @@ For a project on another host it is a program of that host."
 (defun atomic-wire-check (root)
   "Signal an error with a sentence if no server can be started for ROOT."
   (let ((default-directory root)
-        (program (car atomic-server-command)))
+        (program (car (default-value 'atomic-server-command))))
     (unless (file-directory-p root)
       (error "The folder %s is not there: open a file of a project" root))
     (unless (executable-find program t)
@@ -47,8 +56,9 @@ For a project on another host it is a program of that host."
   "The command line of a server for ROOT."
   (if (file-remote-p root)
       ;; Over a connection to another host a terminal lies between, which would echo and hold lines back.
-      (append '("/bin/sh" "-c" "stty raw -echo >/dev/null 2>&1; exec \"$0\" \"$@\"") atomic-server-command)
-    atomic-server-command))
+      (append '("/bin/sh" "-c" "stty raw -echo >/dev/null 2>&1; exec \"$0\" \"$@\"")
+              (default-value 'atomic-server-command))
+    (default-value 'atomic-server-command)))
 
 (cl-defun atomic-wire-open (name root &key notified asked ended)
   "Start a server called NAME for the folder ROOT and return the connection.

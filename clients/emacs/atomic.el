@@ -17,7 +17,7 @@
 
 ;; The layers, each of which knows only those before it: content, session, fold (what a session is); wire, client, intent (how
 ;; it comes here); entry, markup, tool, question, render, header, chat (how it is shown); answer, dialog; draft, image, complete,
-;; prompt, quote; files, hooks; command, sessions, tree, queue, changes; this file; and menu, loaded when it is opened.
+;; prompt, quote; files, hooks; command, sessions, tree, queue, changes, doctor; this file; and menu, loaded when it is opened.
 
 ;;; Code:
 
@@ -29,6 +29,7 @@
 (require 'atomic-client)
 (require 'atomic-command)
 (require 'atomic-dialog)
+(require 'atomic-doctor)
 (require 'atomic-files)
 (require 'atomic-hooks)
 (require 'atomic-intent)
@@ -173,6 +174,12 @@ Interactively, choose it; what it needs is asked for."
   "End the agent and start it again with the same conversation."
   (interactive)
   (atomic-command "atomic.restartAgent"))
+
+;;;###autoload
+(defun atomic-doctor ()
+  "Show what is there for the agent and what is not."
+  (interactive)
+  (atomic-doctor-report (atomic-client-root (atomic-current-client))))
 
 ;;;###autoload
 (defun atomic-set-model ()

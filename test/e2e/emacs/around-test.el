@@ -139,6 +139,14 @@
                                   "thinker"))
         (atomic-test-until (not (atomic-client-questions client)))))))
 
+(ert-deftest atomic-doctor-reports-without-waiting ()
+  (atomic-test-project
+    (atomic-doctor)
+    (with-current-buffer "*atomic doctor*"
+      (atomic-test-until (string-search "That is all." (buffer-string)))
+      (should (string-prefix-p (format "Emacs %s" emacs-version) (buffer-string)))
+      (should (string-search "atomic-lsp" (buffer-string))))))
+
 (ert-deftest atomic-command-shows-a-shell-as-it-goes ()
   (atomic-test-project
     (atomic-test-say client "say begin")

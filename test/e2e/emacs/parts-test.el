@@ -203,6 +203,26 @@
         (kill-buffer)))
     (should (equal (atomic-test-prompt client) "now\nand here\nlater\n"))))
 
+;;;; What a project must not decide, what is copied
+
+(ert-deftest atomic-programs-are-not-chosen-by-a-project ()
+  (should (risky-local-variable-p 'atomic-server-command))
+  (should (risky-local-variable-p 'atomic-settings))
+  (with-temp-buffer
+    (setq-local atomic-server-command '("evil") atomic-settings '(:agent (:command "evil")))
+    (should-not (member "evil" (atomic-wire--command "/")))
+    (should-not (string-search "evil" (format "%S" (atomic-client--options (atomic-client--create :root "/")))))
+    (should-not (member "evil" (atomic-doctor--command)))))
+
+(ert-deftest atomic-transcript-is-copied-as-text ()
+  (with-temp-buffer
+    (atomic-chat-mode)
+    (let ((inhibit-read-only t))
+      (atomic-entry-append 'tool "▸ cat" 'atomic-tool (atomic-tool--cut (make-string 5000 ?x))))
+    (kill-ring-save (point-min) (point-max))
+    (should-not (text-properties-at 0 (current-kill 0)))
+    (should (string-search "x… (5000 characters)" (current-kill 0)))))
+
 ;;;; The menu
 
 (ert-deftest atomic-menu-has-every-command-once ()
