@@ -6,7 +6,8 @@
 
 ;; Guarantees: a question of the agent waits in a list and is told by a message and a mark, it never opens by itself; `C-g' postpones
 ;; it and never answers; it closes when it was answered elsewhere; a secret is not echoed.  A question of the server itself, which
-;; belongs to a command that the person has just given, opens at once unless the minibuffer is in use, and `C-g' takes it back.
+;; belongs to a command that the person has just given, opens at once unless the person does something else by now, and `C-g' takes
+;; it back.
 ;; Must not know: transcripts, prompts.
 
 ;;; Code:
@@ -134,7 +135,7 @@ ANNOTATE gives the words behind a label."
     (run-at-time 0 nil
                  (lambda ()
                    (when (atomic-dialog--own-p client dialog)
-                     (if (active-minibuffer-window)
+                     (if (or (active-minibuffer-window) (not (eql atomic-intent-keys num-nonmacro-input-events)))
                          (atomic-dialog--announce dialog)
                        (with-local-quit (atomic-dialog-open client dialog))))))))
 

@@ -12,6 +12,10 @@
 (require 'cl-lib)
 (require 'atomic-client)
 
+(defvar atomic-intent-keys nil
+  "The value of `num-nonmacro-input-events' when something was wanted last.
+As long as it is the same the person has done nothing else since.")
+
 (defun atomic-intent-settled-default (fact)
   "Show FACT, the outcome of an intent, if it is bad."
   (unless (equal (plist-get fact :outcome) "done")
@@ -25,6 +29,7 @@ why it did not; SETTLED with the fact that says what came of it.
 Return the id of the intent."
   (let ((id (format "emacs-%d-%s-%d" (emacs-pid) (format-time-string "%s%N") (cl-incf atomic-client--count)))
         (accepted (or accepted (lambda (failure) (when failure (atomic-client-complain failure))))))
+    (setq atomic-intent-keys num-nonmacro-input-events)
     (atomic-client-ensure
      client
      (lambda (failure)
@@ -40,6 +45,7 @@ Return the id of the intent."
   "Ask CLIENT for the data of COMMAND, a name such as \"atomic.getTree\".
 PARAMS are a plist, a text or nil.  DONE is called with nil and the data, or
 with a sentence."
+  (setq atomic-intent-keys num-nonmacro-input-events)
   (atomic-client-ensure
    client
    (lambda (failure)

@@ -160,6 +160,20 @@
     (atomic-command-run client "atomic.bash" '(:command "exit 3"))
     (atomic-test-shows client "▸ $ exit 3 ✗")))
 
+(ert-deftest atomic-command-does-not-ask-who-does-something-else ()
+  (atomic-test-project
+    (atomic-test-say client "say begin")
+    (cl-letf (((symbol-function 'completing-read) (lambda (&rest _) (error "Took the focus"))))
+      (atomic-set-model)
+      ;; As if a key were pressed.
+      (setq atomic-intent-keys -1)
+      (atomic-test-until (atomic-dialog-pending))
+      (accept-process-output nil 0.1)
+      (should (= 1 (length (atomic-dialog-pending)))))
+    (cl-letf (((symbol-function 'completing-read) (lambda (&rest _) (signal 'quit nil))))
+      (atomic-next-attention))
+    (atomic-test-until (not (atomic-dialog-pending)))))
+
 ;;;; Sessions
 
 (ert-deftest atomic-sessions-are-listed-and-resumed ()
