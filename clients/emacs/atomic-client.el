@@ -154,11 +154,14 @@ not started yet."
 (defun atomic-client--show-document (client params)
   "Show the document that PARAMS of CLIENT's server name, in another window."
   (let ((uri (plist-get params :uri)))
-    (if (atomic-session-true-p (plist-get params :external))
-        (browse-url uri)
-      ;; After the answer was sent: opening a file may ask the person something.
-      (run-at-time 0 nil (lambda ()
-                           (display-buffer (find-file-noselect (atomic-wire-path uri (atomic-client-root client)))))))
+    ;; After the answer was sent: a file may ask the person something, a browser may be slow to start.
+    (run-at-time 0 nil
+                 (lambda ()
+                   (if (atomic-session-true-p (plist-get params :external))
+                       (condition-case nil
+                           (browse-url uri)
+                         (error (atomic-client-complain (format "open %s in a browser" uri))))
+                     (display-buffer (find-file-noselect (atomic-wire-path uri (atomic-client-root client)))))))
     (list :success t)))
 
 (defun atomic-client--asked (client method params)

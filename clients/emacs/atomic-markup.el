@@ -146,6 +146,20 @@ It is a matcher without a match."
   'follow-link t
   'help-echo "RET: visit this place")
 
+(define-button-type 'atomic-address
+  'action (lambda (button) (browse-url (button-get button 'atomic-address)))
+  'follow-link t
+  'help-echo "RET: open in the browser")
+
+(defun atomic-markup-addresses (start end)
+  "Make buttons of the addresses of pages from START to END."
+  (when (<= (- end start) atomic-markdown-limit)
+    (save-excursion
+      (goto-char start)
+      (while (re-search-forward "https?://[^][ \t\n\"'`<>(){}]*[^][ \t\n\"'`<>(){}.,;:!?]" end t)
+        (make-text-button (match-beginning 0) (match-end 0) 'type 'atomic-address
+                          'atomic-address (match-string-no-properties 0))))))
+
 (defconst atomic-markup--place
   (concat "\\(?:^\\|[][ \t(\"'`@<]\\)"
           "\\(\\(?:~?/\\|\\.\\.?/\\)?[[:alnum:]_.+%-]+\\(?:/[[:alnum:]_.+%@-]+\\)*\\)"

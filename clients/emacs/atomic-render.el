@@ -44,7 +44,8 @@
       (if (equal kind "thinking")
           (atomic-entry-fold-if-wanted entry)
         (atomic-markup-complete (atomic-entry-body entry) (atomic-entry-end entry))
-        (atomic-markup-places (atomic-entry-body entry) (atomic-entry-end entry))))))
+        (atomic-markup-places (atomic-entry-body entry) (atomic-entry-end entry))
+        (atomic-markup-addresses (atomic-entry-body entry) (atomic-entry-end entry))))))
 
 (defun atomic-render--assistant (session message)
   "Make the message in flight like MESSAGE of SESSION."
@@ -133,9 +134,20 @@
                              (atomic-entry-note (concat "Summary of what was before:\n"
                                                          (plist-get (plist-get fact :result) :summary))
                                                  'note))))
-    ("extension_ui_request" (when (equal (plist-get fact :method) "notify")
-                              (atomic-entry-note (format "%s" (plist-get fact :message))
-                                                  (if (equal (plist-get fact :notifyType) "error") 'failure 'note))))))
+    ("extension_ui_request"
+     (pcase (plist-get fact :method)
+       ("notify" (atomic-entry-note (format "%s" (plist-get fact :message))
+                                    (if (equal (plist-get fact :notifyType) "error") 'failure 'note)))
+       ((pred (string-prefix-p "oauth_")) (atomic-render--login fact))))))
+
+(defun atomic-render--login (fact)
+  "Show FACT, a step of a login, with its addresses as buttons."
+  (let ((said (cl-loop for key in '(:message :instructions :userCode :verificationUri :url)
+                       for text = (plist-get fact key)
+                       if (and (stringp text) (not (string-empty-p text))) collect text)))
+    (when said
+      (let ((entry (atomic-entry-note (concat "Login: " (string-join said "\n")) 'note)))
+        (atomic-markup-addresses (atomic-entry-body entry) (atomic-entry-end entry))))))
 
 (defun atomic-render-facts (session facts)
   "Show in the current buffer what FACTS, already folded, changed in SESSION."

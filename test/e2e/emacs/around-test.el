@@ -222,7 +222,13 @@
       (atomic-test-say other "say in the second")
       (should (string-search "in the second" (atomic-test-chat other)))
       (should-not (string-search "in the second" (atomic-test-chat client)))
-      (should-not (string-search "in the first" (atomic-test-chat other))))))
+      (should-not (string-search "in the first" (atomic-test-chat other)))
+      (let (labels)
+        (cl-letf (((symbol-function 'completing-read)
+                   (lambda (_ table &rest _) (setq labels (all-completions "" table)) (atomic-client-label client))))
+          (atomic-switch-tab)
+          (atomic-test-until (eq client (buffer-local-value 'atomic-prompt-client (window-buffer)))))
+        (should (equal (sort labels #'string<) (sort (mapcar #'atomic-client-label (list client other)) #'string<)))))))
 
 (provide 'around-test)
 ;;; around-test.el ends here

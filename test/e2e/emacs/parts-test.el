@@ -90,6 +90,21 @@
     (should (atomic-test-face-p "# heading" 'outline-1))
     (should (atomic-test-face-p "**strong**" 'bold))))
 
+(ert-deftest atomic-markup-opens-addresses ()
+  (with-temp-buffer
+    (atomic-chat-mode)
+    (let ((inhibit-read-only t) opened)
+      (atomic-render-all (atomic-session-create))
+      (atomic-render-facts (atomic-session-create)
+                           '((:type "extension_ui_request" :method "oauth_device_code" :userCode "AB-12"
+                                    :verificationUri "https://example.org/login?x=1.")))
+      (should (string-search "Login: AB-12" (buffer-string)))
+      (goto-char (point-min))
+      (search-forward "https")
+      (cl-letf (((symbol-function 'browse-url) (lambda (url &rest _) (setq opened url))))
+        (push-button (match-beginning 0)))
+      (should (equal opened "https://example.org/login?x=1")))))
+
 ;;;; The header
 
 (ert-deftest atomic-header-tells-everything-and-is-no-code ()
