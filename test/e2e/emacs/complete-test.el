@@ -1,4 +1,4 @@
-;;; complete-test.el --- Completion in a prompt, without a server  -*- lexical-binding: t; no-byte-compile: t; -*-
+;;; complete-test.el --- Completion in a prompt  -*- lexical-binding: t; no-byte-compile: t; -*-
 
 ;;; Code:
 
@@ -28,6 +28,7 @@
       (insert "see @src/m")
       (let (asked)
         (setf (atomic-client-ready client) t
+              (atomic-client-capabilities client) '(:completionProvider (:resolveProvider :json-false))
               (atomic-client-connection client) 'fake)
         (cl-letf (((symbol-function 'atomic-wire-live-p) (lambda (connection) (eq connection 'fake)))
                   ((symbol-function 'atomic-wire-notify) (lambda (_ method params) (push (list method params) asked)))
@@ -51,6 +52,23 @@
           (kill-buffer)
           (should (equal (caar asked) :textDocument/didClose)))
         (setf (atomic-client-connection client) nil)))))
+
+(ert-deftest atomic-complete-knows-commands-and-files ()
+  (atomic-test-project
+    (write-region "" nil "ein name.txt" nil 'silent)
+    (atomic-test-say client "say begin")
+    (with-current-buffer (atomic-prompt-buffer client)
+      (insert "/ask-sel")
+      (completion-at-point)
+      (should (string-prefix-p "/ask-select" (buffer-string)))
+      (erase-buffer)
+      (insert "see @a.t")
+      (completion-at-point)
+      (should (string-prefix-p "see @a.txt" (buffer-string)))
+      (erase-buffer)
+      (insert "see @\"ein")
+      (completion-at-point)
+      (should (string-prefix-p "see @\"ein name.txt" (buffer-string))))))
 
 (provide 'complete-test)
 ;;; complete-test.el ends here
