@@ -13,6 +13,18 @@ const run = (program, ...args) =>
       resolve(error ? `${stdout}${stderr}`.trim() || error.message : '');
     });
   });
+/** Known holes in what is shipped or built with. A registry without advisories says nothing about them, and that is said. */
+const audit = async () => {
+  const said = await run('npm', 'audit', '--json', '--audit-level=moderate');
+  if (said === '') return '';
+  let report;
+  try {
+    report = JSON.parse(said.slice(said.indexOf('{')));
+  } catch {}
+  if (report?.vulnerabilities) return Object.keys(report.vulnerabilities).join('\n');
+  console.log('     audit: this registry has no advisories, so nothing is known about the packages');
+  return '';
+};
 const bin = (name) => `${root}/node_modules/.bin/${name}`;
 const files = projectFiles();
 
@@ -23,6 +35,7 @@ const steps = {
   imports: () => importProblems(files).join('\n'),
   'file lengths': () => lengthProblems(files).join('\n'),
   'first comments': () => headerProblems(files).join('\n'),
+  audit,
 };
 
 const results = await Promise.all(
