@@ -457,6 +457,34 @@
      :group "Commands of the agent"
      :kind act
      :needs nil)
+    ("atomic.listChanges"
+     :name "list_changes"
+     :title "List changed files"
+     :doc "What the agent’s tools changed in files since the session began or the changes were accepted, also by an earlier agent or hub. A tool call that names its file is seen; what a shell command changes is seen only in files that such a call has changed before. What somebody else changed meanwhile is left out."
+     :group "Files that the agent changed"
+     :kind read
+     :needs nil)
+    ("atomic.changes"
+     :name "changes"
+     :title "Show changes"
+     :doc "Opens a diff of everything that the agent changed in files, `changes.diff`."
+     :group "Files that the agent changed"
+     :kind local
+     :needs nil)
+    ("atomic.revertFile"
+     :name "revert_file"
+     :title "Take back changes of a file"
+     :doc "Puts a file back to what it was before the agent, or takes back one hunk of it as `list_changes` numbers them. What somebody else changed in it stays. Refused where that cannot be told apart, and where the editor has unsaved changes of the file."
+     :group "Files that the agent changed"
+     :kind act
+     :needs t)
+    ("atomic.acceptChanges"
+     :name "accept_changes"
+     :title "Accept changes"
+     :doc "Takes what files are now as their original: of one file, or of all. They are off the list until the agent changes them again."
+     :group "Files that the agent changed"
+     :kind act
+     :needs nil)
     ("atomic.compose"
      :name "compose"
      :title "Write a prompt"

@@ -23,6 +23,10 @@ export interface Traits {
   repeatsEnd: boolean;
   /** Upper bound of `atomic/events` a second. */
   flushesPerSecond: number;
+  /** Reads the file of a document without unsaved changes again by itself when it changed on disk. */
+  reloadsItself: boolean;
+  /** What a person types to read the file of a document again. */
+  reload?: string;
   /** Milliseconds that a reading command may hold its answer back. */
   patience: number;
 }
@@ -32,26 +36,36 @@ type Row = Partial<Omit<Traits, 'name'>> & { name: string };
 /** Milliseconds; the least patient editors give up after ten seconds. */
 const patience = 8000;
 
+const emacs: Row = {
+  name: 'Emacs',
+  answersMessages: true,
+  preselectsFirst: true,
+  flushesPerSecond: 30,
+  reload: 'M-x revert-buffer',
+};
+
 /** By `clientInfo.name` in lower case; measured, see the project's notes on editors. */
 const table: Record<string, Row> = {
-  neovim: { name: 'Neovim', answersMessages: true, patience: 30_000 },
+  neovim: { name: 'Neovim', answersMessages: true, patience: 30_000, reload: ':checktime' },
   helix: {
     name: 'Helix',
     answersMessages: false,
     showsDocuments: true,
     preselectsFirst: true,
     repeatsEnd: true,
+    // Not `:reload-all`: that gives up what is unsaved in every other document.
+    reload: ':reload',
   },
-  eglot: { name: 'Emacs', answersMessages: true, preselectsFirst: true, flushesPerSecond: 30 },
-  emacs: { name: 'Emacs', answersMessages: true, preselectsFirst: true, flushesPerSecond: 30 },
-  'kakoune-lsp': { name: 'Kakoune', answersMessages: true, reportsPerSecond: 1 },
+  eglot: emacs,
+  emacs,
+  'kakoune-lsp': { name: 'Kakoune', answersMessages: true, reportsPerSecond: 1, reloadsItself: true },
   // Only the first of several choices comes back.
-  'vim-lsp': { name: 'Vim', answersMessages: false, leastShown: 2 },
-  vim: { name: 'Vim', answersMessages: true },
-  'coc.nvim': { name: 'Vim', answersMessages: true },
-  'sublime text lsp': { name: 'Sublime Text', answersMessages: true },
-  zed: { name: 'Zed', answersMessages: true },
-  'visual studio code': { name: 'VS Code', answersMessages: true, patience: 30_000 },
+  'vim-lsp': { name: 'Vim', answersMessages: false, leastShown: 2, reload: ':checktime' },
+  vim: { name: 'Vim', answersMessages: true, reload: ':checktime' },
+  'coc.nvim': { name: 'Vim', answersMessages: true, reload: ':checktime' },
+  'sublime text lsp': { name: 'Sublime Text', answersMessages: true, reloadsItself: true },
+  zed: { name: 'Zed', answersMessages: true, reloadsItself: true },
+  'visual studio code': { name: 'VS Code', answersMessages: true, patience: 30_000, reloadsItself: true },
   // Declares message requests and does not answer them.
   lapce: { name: 'Lapce', answersMessages: false },
 };
@@ -69,6 +83,7 @@ export function traitsOf(params: InitializeParams, client: Settings['client']): 
     progress: window?.workDoneProgress === true,
     reportsPerSecond: 4,
     repeatsEnd: false,
+    reloadsItself: false,
     patience,
     ...row,
     ...(said?.toLowerCase() === 'helix' && { answersMessages: window?.showMessage !== undefined }),

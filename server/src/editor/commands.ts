@@ -32,6 +32,8 @@ export interface CommandParts {
   files: Pick<Files, 'compose' | 'answer'>;
   /** By the name of the row. */
   locals: Record<string, Local>;
+  /** By the name of the row: looks at what is about to be done; throws where this editor stands against it. */
+  checks: Record<string, (params: Params) => void>;
   clock: Clock;
   log: Log;
 }
@@ -39,7 +41,16 @@ export interface CommandParts {
 /** Milliseconds that the hub has to say at once that an intent is wrong; then the editor gets its answer anyway. */
 const promptness = 80;
 
-export function createCommands({ link, ask, client, files, locals, clock, log }: CommandParts): Commands {
+export function createCommands({
+  link,
+  ask,
+  client,
+  files,
+  locals,
+  checks,
+  clock,
+  log,
+}: CommandParts): Commands {
   const tell = (error: unknown) => {
     log.info({ error }, 'a command failed');
     client.message('error', error instanceof Error ? error.message : String(error));
@@ -47,6 +58,7 @@ export function createCommands({ link, ask, client, files, locals, clock, log }:
 
   const act = async (row: CommandRow, params: Params, id = link.newId()): Promise<{ intent: string }> => {
     const { command, params: sent } = resolved(row, params);
+    checks[command]?.(sent);
     if (command === 'answer') {
       const { dialog, ...answer } = sent;
       const target = ask.route(dialog, answer);

@@ -2,10 +2,12 @@
 // know: LSP's lifecycle (server.ts).
 import path from 'node:path';
 import type { InitializeParams } from 'vscode-languageserver';
+import type { FileChange } from '../protocol/changes.ts';
 import { editorAttachParams, editorIntentParams, type Settings } from '../protocol/editor.ts';
 import { AtomicError } from '../protocol/errors.ts';
 import type { Clock, Log } from '../session/ports.ts';
 import { createAsk } from './ask.ts';
+import { showChanges } from './changes.ts';
 import type { Client } from './client.ts';
 import { type Commands, createCommands } from './commands.ts';
 import { createDocuments, type Documents } from './documents.ts';
@@ -16,7 +18,9 @@ import { type Connect, createLink } from './link.ts';
 import { createNotices } from './notices.ts';
 import { createOutcomes } from './outcomes.ts';
 import { createProgress } from './progress.ts';
+import { createReload } from './reload.ts';
 import { defaultSettings, settingsFrom } from './settings.ts';
+import { createShow } from './show.ts';
 import type { Transport } from './transport.ts';
 import { workspaceFolder } from './workspace.ts';
 
@@ -85,6 +89,7 @@ export function createEditor(parts: EditorParts): Editor {
         ask.update(snapshot);
         files.sweep(ask.isOpen);
         progress.update(snapshot);
+        reload.take(facts);
       },
       lost() {
         progress.end();
@@ -115,15 +120,26 @@ export function createEditor(parts: EditorParts): Editor {
     isUs: link.isUs,
     answer: (dialog, answer) => link.intent(link.newId(), 'answer', { dialog, ...answer }),
   });
-  const files = createFiles({
+  const show = createShow(client, log);
+  const folder = async () => {
+    await link.ready();
+    return link.folder!;
+  };
+  const reload = createReload({
     client,
     documents,
     clock,
     log,
-    async folder() {
-      await link.ready();
-      return link.folder!;
-    },
+    workspace: named?.workspace ?? place,
+    rich: rich.events,
+  });
+  const files = createFiles({
+    client,
+    documents,
+    show,
+    clock,
+    log,
+    folder,
     async prompt(message) {
       const id = link.newId();
       const outcome = outcomes.of(id);
@@ -142,6 +158,26 @@ export function createEditor(parts: EditorParts): Editor {
     locals: {
       compose: { answer: { opens: 'prompt.md' }, run: files.compose },
       open: { answer: { opens: 'chat.md' }, run: files.transcript },
+      changes: {
+        answer: { opens: 'changes.diff' },
+        run: () =>
+          showChanges({
+            folder,
+            list: () => link.read('list_changes', {}) as Promise<{ files: FileChange[] }>,
+            show,
+            tell: (sentence) => client.message('info', sentence, true),
+          }),
+      },
+    },
+    checks: {
+      revert_file({ path: file }) {
+        if (reload.unsaved(file))
+          throw new AtomicError(
+            'RevertRefused',
+            `${file} was left as it is, because you have unsaved changes in it: save or undo them, then try again.`,
+            { path: file },
+          );
+      },
     },
     clock,
     log,
@@ -154,7 +190,10 @@ export function createEditor(parts: EditorParts): Editor {
   return {
     execute: commands.execute,
     documents,
-    saved: files.saved,
+    saved(uri, text) {
+      reload.saved(uri, text);
+      files.saved(uri, text);
+    },
     features: joinFeatures([], log),
     begin() {
       told();

@@ -4,13 +4,13 @@
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { URI } from 'vscode-uri';
 import { AtomicError } from '../protocol/errors.ts';
 import type { Dialog } from '../protocol/facts.ts';
 import type { Clock, Log } from '../session/ports.ts';
 import type { Client } from './client.ts';
 import { type Documents, pathOf, rangeOf } from './documents.ts';
 import { questionLine } from './question.ts';
+import type { Show } from './show.ts';
 
 export interface Files {
   /** Opens the prompt file. */
@@ -28,6 +28,7 @@ export interface Files {
 export interface FilesParts {
   client: Client;
   documents: Documents;
+  show: Show;
   clock: Clock;
   log: Log;
   /** The session's folder; attaches if need be. */
@@ -40,12 +41,12 @@ export interface FilesParts {
 
 /** Stands in an answer file above the answer. */
 export const answerBelow = '<!-- Write your answer below this line, then save this file. -->';
-/** Milliseconds that an editor has to show a file, to make an edit, and to tell of it. */
-const showing = 2000;
+/** Milliseconds that an editor has to tell of an edit, and to make one. */
+const telling = 2000;
 const editing = 5000;
 
 export function createFiles(parts: FilesParts): Files {
-  const { client, documents, clock, log } = parts;
+  const { client, documents, show, clock, log } = parts;
   const answers = new Map<string, string>();
   let known: string | undefined;
   let onItsWay: string | undefined;
@@ -63,16 +64,6 @@ export function createFiles(parts: FilesParts): Files {
     const file = pathOf(uri);
     return known !== undefined && file !== undefined && same(file, path.join(known, 'prompt.md'));
   };
-  const show = async (file: string, what: string) => {
-    if (client.traits.showsDocuments) {
-      const params = { uri: URI.file(file).toString(), takeFocus: true, selection: rangeOf('') };
-      const shown = await client
-        .request('window/showDocument', params, { limit: showing })
-        .catch((error: unknown) => log.info({ error: String(error) }, 'the editor did not show a file'));
-      if ((shown as { success?: unknown } | null | undefined)?.success === true) return;
-    }
-    client.message('info', `${what}: open ${file}`, true);
-  };
 
   /** Takes what was sent out of the document that it stands in. */
   const emptied = async (uri: string, sent: string) => {
@@ -84,7 +75,7 @@ export function createFiles(parts: FilesParts): Files {
       .request('workspace/applyEdit', { edit }, { limit: editing })
       .catch((error: unknown) => log.info({ error: String(error) }, 'the prompt file was not emptied'));
     // An answer proves nothing: the change itself does.
-    clock.after(showing, () => {
+    clock.after(telling, () => {
       if (standing !== undefined && left())
         client.message(
           'info',

@@ -8,6 +8,7 @@ import { AtomicError } from '../protocol/errors.ts';
 import type { Fact } from '../protocol/facts.ts';
 import type { AttachParams } from '../protocol/hub.ts';
 import type { AgentSpec, Clock, Log, StartAgent } from '../session/ports.ts';
+import { createChanges } from './changes.ts';
 import { type Chat, startChat } from './chat.ts';
 import type { CreateSession, Session } from './core.ts';
 import { allSessionFolders, defaultSession, makeFolder, readMeta, sessionFolder } from './folders.ts';
@@ -86,14 +87,17 @@ export function createRegistry(options: RegistryOptions): Registry {
     const folder = sessionFolder(options.folder, workspace, name);
     makeFolder(folder);
     const meta = readMeta(folder);
+    const changes = createChanges({ folder, workspace, home: params.agent?.env?.HOME ?? env.HOME, log });
     const session = options.createSession({
       startAgent: options.startAgent,
       clock,
       log,
+      changes,
       spec: specOf(workspace, params, env, resumableFile(meta, log)),
       epoch: `${clock.now().toString(36)}-${randomBytes(6).toString('hex')}`,
       ...(params.whileBusy && { whileBusy: params.whileBusy }),
     });
+    changes.follow(session.journal);
     rememberSession(session.journal, folder, { ...meta, workspace, session: name }, clock, log);
     count += 1;
     const number = String(count);

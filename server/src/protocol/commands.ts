@@ -2,6 +2,7 @@
 // Lua and Emacs clients derive. Guarantees: names and ids are unique. Must not know: how a command is carried out.
 import type { CommandRow } from './command-row.ts';
 import { bridgeRows } from './commands-bridge.ts';
+import { changesRows } from './commands-changes.ts';
 import { modelRows } from './commands-model.ts';
 import { promptingRows } from './commands-prompting.ts';
 import { sessionRows } from './commands-session.ts';
@@ -12,6 +13,7 @@ export const commandTable: readonly CommandRow[] = [
   ...promptingRows,
   ...modelRows,
   ...sessionRows,
+  ...changesRows,
   ...bridgeRows,
 ];
 

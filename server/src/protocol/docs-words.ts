@@ -233,6 +233,8 @@ export const errorWords: Record<ErrorName, string> = {
   VersionSkew: 'Hub and server are of versions that cannot work together.',
   BadSetting: 'A setting has a wrong key or value.',
   FileFailed: 'A file of the bridge could not be read or written.',
+  RevertRefused:
+    'A change could not be taken back: it is not there any more, somebody else changed the same lines, or an editor has unsaved changes of the file.',
   NotReady: 'The request came before `initialize` or after `shutdown`.',
   Internal: 'A fault of the bridge itself; its log has the rest.',
 };

@@ -38,6 +38,8 @@ export const errorCodes = {
   BadSetting: -32023,
   /** A file of the bridge could not be read or written. */
   FileFailed: -32024,
+  /** A change of the agent could not be taken back. */
+  RevertRefused: -32025,
   /** The request came before `initialize` or after `shutdown`. */
   NotReady: -32002,
   /** A fault of our own. */

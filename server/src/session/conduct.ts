@@ -8,6 +8,7 @@ import type { Fact, Origin } from '../protocol/facts.ts';
 import type { AgentCommand, Call, ResponseRecord } from '../protocol/records.ts';
 import type { Snapshot } from '../protocol/snapshot.ts';
 import type { AgentLife } from './agent-life.ts';
+import type { ChangeCommands } from './change-commands.ts';
 import type { Dialogs } from './dialogs.ts';
 import type { Lanes } from './lanes.ts';
 import type { Agent } from './ports.ts';
@@ -26,6 +27,7 @@ export interface Core {
   dialogs: Dialogs;
   refresh: Refresh;
   stored: Stored;
+  changes: ChangeCommands;
 }
 
 export interface Request {
@@ -177,6 +179,10 @@ export function createConduct(core: Core) {
         return stop(request.origin);
       case 'answer':
         return answer(request);
+      case 'list_changes':
+      case 'revert_file':
+      case 'accept_changes':
+        return core.changes(row.name, params);
       case 'rpc':
         return raw(request);
       case 'restart_agent':

@@ -100,4 +100,10 @@ export function createIntents(parts: {
 type Settled = Extract<Fact, { type: 'intent_settled' }>;
 const prompting = new Set(['prompt', 'steer', 'follow_up']);
 const shells = new Set(['bash', 'user_bash']);
-const refusals = new Set(['AgentRefused', 'CommandUnavailable', 'NoSuchDialog', 'BadArguments']);
+const refusals = new Set([
+  'AgentRefused',
+  'CommandUnavailable',
+  'NoSuchDialog',
+  'BadArguments',
+  'RevertRefused',
+]);

@@ -1,5 +1,6 @@
 // What the core asks of the world: a clock and an agent. Guarantees: definitions only, so that the core stays free of input
 // and output and tests can stand in for both. Must not know: processes, sockets, dialects.
+import type { FileChange } from '../protocol/changes.ts';
 import type { AgentFact, AgentIdentity, Dialog, DialogAnswer } from '../protocol/facts.ts';
 import type { AgentChoice, StartOptions } from '../protocol/hub.ts';
 import type { Call, ResponseRecord } from '../protocol/records.ts';
@@ -94,4 +95,13 @@ export interface SessionFiles {
   /** Newest first; a relative path is taken from the workspace. Empty when the folder is not there. */
   list(folder: string): Promise<SessionListing[]>;
   exists(workspace: string, path: string): Promise<boolean>;
+}
+
+/** What the agent changed in files. All reject with AtomicError; a path is absolute or below the workspace. */
+export interface FileChanges {
+  list(path?: string): Promise<{ files: FileChange[] }>;
+  /** Takes back a whole file, or one hunk of it; `header` is the one that the hunk had when it was listed. */
+  revert(what: { path: string; hunk?: number; header?: string }): Promise<{ path: string }>;
+  /** What files are now is their original from now on. */
+  accept(path?: string): Promise<{ paths: string[] }>;
 }

@@ -8,6 +8,7 @@ import { type Fact, type Origin, streamFacts } from '../protocol/facts.ts';
 import type { AgentChoice, StartOptions } from '../protocol/hub.ts';
 import type { Snapshot } from '../protocol/snapshot.ts';
 import { type AgentLife, createAgentLife } from './agent-life.ts';
+import { createChangeCommands } from './change-commands.ts';
 import { createConduct } from './conduct.ts';
 import { createDialogs } from './dialogs.ts';
 import { touchedFile } from './files.ts';
@@ -15,7 +16,7 @@ import { emptySnapshot, folded } from './fold.ts';
 import { createIntents } from './intents.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { createLanes } from './lanes.ts';
-import type { AgentExit, AgentSpec, Clock, Log, SessionFiles, StartAgent } from './ports.ts';
+import type { AgentExit, AgentSpec, Clock, FileChanges, Log, SessionFiles, StartAgent } from './ports.ts';
 import { createRefresh } from './refresh.ts';
 import { createStored } from './stored.ts';
 
@@ -55,6 +56,8 @@ export interface SessionParts {
   epoch: string;
   /** Absent: sessions can only be listed by agents that list them themselves. */
   files?: SessionFiles;
+  /** Absent: what the agent changes in files is not kept. */
+  changes?: FileChanges;
 }
 
 export type CreateSession = (parts: SessionParts) => Session;
@@ -135,6 +138,7 @@ export const createSession: CreateSession = (parts) => {
     dialogs,
     refresh,
     stored: createStored(parts.files, spec.workspace, now),
+    changes: createChangeCommands(parts.changes, append),
   });
   const intents = createIntents({ append, log, conduct: conduct.conduct });
 

@@ -1,0 +1,206 @@
+// What each file was before the agent's tools wrote it, as calls come and go. Guarantees: files are looked at only where a tool call
+// names them, as early as the call is known; what others change between calls is not taken for the agent's. An agent does not
+// wait for us: where it was faster than our look, its own account of the call is used, and where there is none nothing is
+// claimed. Must not know: who asks for changes.
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Fact } from '../protocol/facts.ts';
+import type { ToolResult } from '../protocol/records.ts';
+import { isResult, onlyReads, undone, writtenPath } from '../session/files.ts';
+import type { Log } from '../session/ports.ts';
+import { withoutAgent } from '../session/three-way.ts';
+import { type Book, keyOf, mostFiles, type Written } from './changes-book.ts';
+import { type Content, type Originals, sameContent } from './originals.ts';
+import { commonEncoding, textOf } from './texts.ts';
+
+export interface Tracking {
+  take(fact: Fact): void;
+  /** Whether a tool call that writes this file is going on. */
+  inFlight(key: string): boolean;
+}
+
+type Args = Record<string, unknown>;
+type Look = ReturnType<Originals['look']>;
+interface Flight {
+  key: string;
+  args: Args;
+  /** The file was not in the book before. */
+  first: boolean;
+}
+
+/** Announced calls whose files are held in memory. */
+const mostAnnounced = 16;
+
+export function createTracking(parts: {
+  book: Book;
+  originals: Originals;
+  /** From the path in a call to the file. */
+  resolve(path: string): string;
+  log: Log;
+}): Tracking {
+  const { book, originals, resolve, log } = parts;
+  const announced = new Map<string, Look>();
+  const flights = new Map<string, Flight>();
+  /** For calls that name no file: files that stood as the agent left them when the call began. */
+  const unnamed = new Map<string, string[]>();
+  const marks = new Map<string, string>();
+  const inFlight = (key: string) => [...flights.values()].some((flight) => flight.key === key);
+
+  const leftAs = (key: string, entry: Written, { content, bytes }: Look) => {
+    entry.written = originals.keep(content, bytes);
+    marks.set(key, markOf(key));
+    if (inFlight(key)) return;
+    entry.open = undefined;
+    if (sameContent(entry.original, entry.written)) book.files.delete(key);
+  };
+  const asLeft = (key: string, { written }: Written): boolean =>
+    marks.get(key) === markOf(key) || sameContent(originals.look(key).content, written);
+
+  /** Since the agent's last call somebody else has changed the file: that is no change of the agent. */
+  const othersTaken = (entry: Written, before: Look) => {
+    if (sameContent(entry.written, before.content)) return;
+    // Whoever took the file away: what it was can still be put back.
+    if (before.content.kind !== 'absent') {
+      const bytes = [originals.bytes(entry.original), originals.bytes(entry.written), before.bytes] as const;
+      const known = entry.original.kind !== 'unkept' && entry.written.kind !== 'unkept' && before.bytes;
+      const encoding = known && commonEncoding(bytes);
+      if (!encoding) entry.original = originals.keep(before.content, before.bytes);
+      else {
+        const [original, written, current] = bytes.map((it) => textOf(it, encoding)) as [
+          string,
+          string,
+          string,
+        ];
+        const { base } = withoutAgent(original, written, current, { keepMixed: true });
+        if (entry.original.kind !== 'absent' || base !== '')
+          entry.original = kept(Buffer.from(base, encoding), before.content);
+      }
+    }
+    entry.written = originals.keep(before.content, before.bytes);
+  };
+  const kept = (bytes: Buffer, like: Content) => originals.keep(originals.made(bytes, like), bytes);
+
+  const begin = (id: string, toolName: string, args: Args) => {
+    const named = writtenPath(toolName, args);
+    if (named === undefined) {
+      if (onlyReads(toolName)) return;
+      unnamed.set(
+        id,
+        [...book.files].filter(([key, entry]) => asLeft(key, entry)).map(([key]) => key),
+      );
+      return;
+    }
+    const file = resolve(named);
+    const key = keyOf(file);
+    const now = originals.look(key);
+    const early = announced.get(id);
+    announced.delete(id);
+    // Between the announcement and now either this call wrote already, or somebody else did.
+    const faster = early && !sameContent(early.content, now.content) && isOutcome(args, early, now);
+    const before = faster ? early : now;
+    const entry = book.files.get(key);
+    if (!entry && book.files.size >= mostFiles) {
+      log.warn({ most: mostFiles }, 'too many files have been changed to keep track of one more');
+      return;
+    }
+    if (!entry) {
+      const content = originals.keep(before.content, before.bytes);
+      book.files.set(key, { path: file, original: content, written: content });
+    } else if (!inFlight(key)) othersTaken(entry, before);
+    flights.set(id, { key, args, first: !entry });
+    book.files.get(key)!.open = true;
+    book.save();
+  };
+
+  const end = (id: string, result: ToolResult | undefined) => {
+    unnamedEnded(id);
+    const flight = flights.get(id);
+    flights.delete(id);
+    const entry = flight && book.files.get(flight.key);
+    if (!flight || !entry) return;
+    const now = originals.look(flight.key);
+    if (flight.first && result && sameContent(entry.original, now.content)) {
+      const before = reconstructed(flight.args, result, now);
+      if (before) entry.original = kept(before, now.content);
+    }
+    leftAs(flight.key, entry, now);
+    book.save();
+  };
+  /** What changed while a call without a path ran is taken for its work, in files that stood as the agent left them. */
+  const unnamedEnded = (id: string) => {
+    const keys = unnamed.get(id) ?? [];
+    unnamed.delete(id);
+    const touched = keys.filter((key) => {
+      const entry = book.files.get(key);
+      if (!entry || inFlight(key) || asLeft(key, entry)) return false;
+      leftAs(key, entry, originals.look(key));
+      return true;
+    });
+    if (touched.length > 0) book.save();
+  };
+
+  // The hub before died in the middle of a call: what stands there now is taken for the call's work.
+  for (const [key, entry] of [...book.files]) if (entry.open) leftAs(key, entry, originals.look(key));
+
+  return {
+    inFlight,
+    take(fact) {
+      switch (fact.type) {
+        case 'message_update': {
+          const event = fact.assistantMessageEvent;
+          if (event.type !== 'toolcall_end') return;
+          const { id, name, arguments: args } = event.toolCall;
+          const named = writtenPath(name, args);
+          if (named === undefined || typeof id !== 'string' || announced.size >= mostAnnounced) return;
+          announced.set(id, originals.look(keyOf(resolve(named))));
+          return;
+        }
+        case 'tool_execution_start':
+          return begin(fact.toolCallId, fact.toolName, fact.args);
+        case 'tool_execution_end':
+          return end(fact.toolCallId, fact.isError ? undefined : fact.result);
+        case 'agent_settled':
+        case 'agent_exited':
+          for (const id of [...flights.keys(), ...unnamed.keys()]) end(id, undefined);
+          announced.clear();
+          return;
+      }
+    },
+  };
+}
+
+const isOutcome = (args: Args, before: Look, after: Look): boolean => {
+  const encoding = commonEncoding([before.bytes, after.bytes]);
+  return (
+    encoding !== undefined &&
+    after.bytes !== undefined &&
+    isResult(args, before.bytes && textOf(before.bytes, encoding), textOf(after.bytes, encoding))
+  );
+};
+
+function reconstructed(args: Args, result: ToolResult, { bytes }: Look): Buffer | undefined {
+  const encoding = commonEncoding([bytes]);
+  const text = bytes && encoding && undone(args, result, textOf(bytes, encoding));
+  return text === undefined || encoding === undefined ? undefined : Buffer.from(text, encoding);
+}
+
+/** What tells without reading that a file has changed. */
+function markOf(file: string): string {
+  const stat = fs.statSync(file, { throwIfNoEntry: false, bigint: true });
+  return stat ? `${stat.ino} ${stat.size} ${stat.mtimeNs} ${stat.ctimeNs}` : '';
+}
+
+/** The file that an agent means by a path: its spelling of home, mentions and spaces, else below the workspace. */
+export function fileOf(workspace: string, home: string, named: string): string {
+  const plain = named.replace(/[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g, ' ').replace(/^@/, '');
+  if (plain === '~' || plain.startsWith('~/')) return path.join(home, plain.slice(1));
+  if (plain.startsWith('file://')) {
+    try {
+      return fileURLToPath(plain);
+    } catch {
+      // No such address: a name like any other.
+    }
+  }
+  return path.resolve(workspace, plain);
+}
