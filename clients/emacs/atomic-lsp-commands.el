@@ -494,8 +494,15 @@
      :needs nil)
     ("atomic.open"
      :name "open"
-     :title "Open the transcript"
-     :doc "Opens the session’s transcript, `chat.md`, as it is on disk."
+     :title "Open the chat"
+     :doc "Opens the chat: the newest turns of the conversation as Markdown, and what comes while it is open. It is a document of this editor’s own; the whole conversation is in `chat.md` of the session’s folder."
+     :group "Prompt file and chat"
+     :kind local
+     :needs nil)
+    ("atomic.olderTurns"
+     :name "older_turns"
+     :title "Show earlier turns"
+     :doc "Puts earlier turns in front of those that the open chat shows."
      :group "Prompt file and chat"
      :kind local
      :needs nil)

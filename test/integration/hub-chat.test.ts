@@ -12,7 +12,7 @@ import type { Snapshot } from '../../server/src/protocol/snapshot.ts';
 import { emptySnapshot, folded } from '../../server/src/session/fold.ts';
 import { createJournal } from '../../server/src/session/journal.ts';
 import { createSession } from '../../server/src/session/session.ts';
-import { wholeTranscript } from '../../server/src/session/transcript.ts';
+import { wholeTranscript } from '../../server/src/session/transcript-whole.ts';
 import { fakeClock } from '../support/fake-clock.ts';
 import { startModelServer } from '../support/model-server.ts';
 import { ensurePi, piAgent } from '../support/pi.ts';

@@ -27,6 +27,14 @@ export interface Traits {
   reloadsItself: boolean;
   /** What a person types to read the file of a document again. */
   reload?: string;
+  /** How a text grows in a document: by edits, or on disk where edits are lost, refused or saved at once. */
+  streams: 'edits' | 'disk';
+  /** Edits a second that are no burden. */
+  editsPerSecond: number;
+  /** An edit for an older version of a document is refused, and not applied at the wrong place. */
+  checksVersions: boolean;
+  /** Milliseconds until a change that the person makes is told. */
+  tellsAfter: number;
   /** Milliseconds that a reading command may hold its answer back. */
   patience: number;
 }
@@ -41,33 +49,53 @@ const emacs: Row = {
   answersMessages: true,
   preselectsFirst: true,
   flushesPerSecond: 30,
+  editsPerSecond: 3,
   reload: 'M-x revert-buffer',
 };
 
 /** By `clientInfo.name` in lower case; measured, see the project's notes on editors. */
 const table: Record<string, Row> = {
-  neovim: { name: 'Neovim', answersMessages: true, patience: 30_000, reload: ':checktime' },
+  neovim: {
+    name: 'Neovim',
+    answersMessages: true,
+    editsPerSecond: 10,
+    checksVersions: true,
+    tellsAfter: 150,
+    patience: 30_000,
+    reload: ':checktime',
+  },
   helix: {
     name: 'Helix',
     answersMessages: false,
     showsDocuments: true,
     preselectsFirst: true,
     repeatsEnd: true,
+    editsPerSecond: 20,
+    checksVersions: true,
+    tellsAfter: 0,
     // Not `:reload-all`: that gives up what is unsaved in every other document.
     reload: ':reload',
   },
   eglot: emacs,
   emacs,
-  'kakoune-lsp': { name: 'Kakoune', answersMessages: true, reportsPerSecond: 1, reloadsItself: true },
+  'kakoune-lsp': {
+    name: 'Kakoune',
+    answersMessages: true,
+    reportsPerSecond: 1,
+    reloadsItself: true,
+    streams: 'disk',
+  },
   // Only the first of several choices comes back.
-  'vim-lsp': { name: 'Vim', answersMessages: false, leastShown: 2, reload: ':checktime' },
+  'vim-lsp': { name: 'Vim', answersMessages: false, leastShown: 2, reload: ':checktime', streams: 'disk' },
   vim: { name: 'Vim', answersMessages: true, reload: ':checktime' },
-  'coc.nvim': { name: 'Vim', answersMessages: true, reload: ':checktime' },
+  'coc.nvim': { name: 'Vim', answersMessages: true, reload: ':checktime', streams: 'disk' },
   'sublime text lsp': { name: 'Sublime Text', answersMessages: true, reloadsItself: true },
   zed: { name: 'Zed', answersMessages: true, reloadsItself: true },
   'visual studio code': { name: 'VS Code', answersMessages: true, patience: 30_000, reloadsItself: true },
   // Declares message requests and does not answer them.
-  lapce: { name: 'Lapce', answersMessages: false },
+  lapce: { name: 'Lapce', answersMessages: false, streams: 'disk' },
+  // Edits only within two seconds of a command.
+  kate: { name: 'Kate', answersMessages: true, streams: 'disk' },
 };
 
 /** The traits of the editor that sent these parameters of `initialize` (LSP: `clientInfo`, `capabilities`). */
@@ -84,6 +112,10 @@ export function traitsOf(params: InitializeParams, client: Settings['client']): 
     reportsPerSecond: 4,
     repeatsEnd: false,
     reloadsItself: false,
+    streams: params.capabilities.workspace?.applyEdit ? 'edits' : 'disk',
+    editsPerSecond: 4,
+    checksVersions: false,
+    tellsAfter: 500,
     patience,
     ...row,
     ...(said?.toLowerCase() === 'helix' && { answersMessages: window?.showMessage !== undefined }),

@@ -19,17 +19,17 @@ export interface Documents {
   text(uri: string): string | undefined;
   /** Every open document, the oldest first. */
   all(): readonly Document[];
-  /** Calls back after each opening (didOpen seen), change and closing. */
-  onOpen(listener: (document: Document) => void): void;
-  onChange(listener: (uri: string, text: string) => void): void;
-  onClose(listener: (uri: string) => void): void;
+  /** Calls back after each opening (didOpen seen), change and closing; the function that is returned ends it. */
+  onOpen(listener: (document: Document) => void): () => void;
+  onChange(listener: (uri: string, text: string) => void): () => void;
+  onClose(listener: (uri: string) => void): () => void;
 }
 
 export function createDocuments(): Documents {
   const open = new Map<string, Document>();
-  const openListeners: ((document: Document) => void)[] = [];
-  const changeListeners: ((uri: string, text: string) => void)[] = [];
-  const closeListeners: ((uri: string) => void)[] = [];
+  const openListeners = new Set<(document: Document) => void>();
+  const changeListeners = new Set<(uri: string, text: string) => void>();
+  const closeListeners = new Set<(uri: string) => void>();
   return {
     opened(uri, version, text, languageId) {
       const known = open.get(uri);
@@ -53,10 +53,16 @@ export function createDocuments(): Documents {
     get: (uri) => open.get(uri),
     text: (uri) => open.get(uri)?.text,
     all: () => [...open.values()],
-    onOpen: (listener) => void openListeners.push(listener),
-    onChange: (listener) => void changeListeners.push(listener),
-    onClose: (listener) => void closeListeners.push(listener),
+    onOpen: (listener) => added(openListeners, listener),
+    onChange: (listener) => added(changeListeners, listener),
+    onClose: (listener) => added(closeListeners, listener),
   };
+}
+
+/** Adds to a set; the returned function takes it out again. */
+function added<T>(set: Set<T>, one: T): () => void {
+  set.add(one);
+  return () => void set.delete(one);
 }
 
 /** The path of a document on this machine's disk. */

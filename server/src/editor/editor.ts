@@ -22,6 +22,7 @@ import { createReload } from './reload.ts';
 import { defaultSettings, settingsFrom } from './settings.ts';
 import { createShow } from './show.ts';
 import type { Transport } from './transport.ts';
+import { createView } from './view.ts';
 import { workspaceFolder } from './workspace.ts';
 
 export interface Editor {
@@ -57,6 +58,8 @@ export interface EditorParts {
   sessionOf?: SessionOf;
   clock: Clock;
   log: Log;
+  /** Whether a process lives. */
+  isAlive(pid: number): boolean;
 }
 
 export function createEditor(parts: EditorParts): Editor {
@@ -90,6 +93,7 @@ export function createEditor(parts: EditorParts): Editor {
         files.sweep(ask.isOpen);
         progress.update(snapshot);
         reload.take(facts);
+        view.take(change);
       },
       lost() {
         progress.end();
@@ -125,6 +129,17 @@ export function createEditor(parts: EditorParts): Editor {
     await link.ready();
     return link.folder!;
   };
+  const view = createView({
+    client,
+    documents,
+    show,
+    clock,
+    log,
+    pid: process.pid,
+    isAlive: parts.isAlive,
+    ready: () => link.ready(),
+    folder,
+  });
   const reload = createReload({
     client,
     documents,
@@ -157,7 +172,8 @@ export function createEditor(parts: EditorParts): Editor {
     files,
     locals: {
       compose: { answer: { opens: 'prompt.md' }, run: files.compose },
-      open: { answer: { opens: 'chat.md' }, run: files.transcript },
+      open: { answer: { opens: 'views' }, run: view.open },
+      older_turns: { answer: { opens: 'views' }, run: view.older },
       changes: {
         answer: { opens: 'changes.diff' },
         run: () =>
@@ -243,6 +259,7 @@ export function createEditor(parts: EditorParts): Editor {
       events.end();
       progress.end();
       ask.withdraw();
+      view.close();
       link.close();
     },
   };

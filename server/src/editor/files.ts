@@ -15,8 +15,6 @@ import type { Show } from './show.ts';
 export interface Files {
   /** Opens the prompt file. */
   compose(): Promise<void>;
-  /** Opens the transcript. */
-  transcript(): Promise<void>;
   /** Opens a file for the answer to a question that wants text. */
   answer(dialog: Dialog): Promise<void>;
   /** `textDocument/didSave`. */
@@ -120,7 +118,6 @@ export function createFiles(parts: FilesParts): Files {
       created(file, '');
       await show(file, 'The prompt file');
     },
-    transcript: async () => show(path.join(await folder(), 'chat.md'), 'The transcript'),
     async answer(dialog) {
       let file = answers.get(dialog.id);
       if (file === undefined) {

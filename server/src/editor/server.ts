@@ -135,6 +135,7 @@ export function runLanguageServer(options: ServerOptions): Promise<number> {
         ...(options.sessionOf && { sessionOf: options.sessionOf }),
         clock,
         log,
+        isAlive,
       });
       // Only now: vscode-languageserver takes this notification for itself during initialize.
       connection.onNotification('window/workDoneProgress/cancel', ({ token }: { token: unknown }) =>

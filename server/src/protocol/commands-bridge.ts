@@ -17,10 +17,18 @@ export const bridgeRows = [
   row({
     name: 'open',
     group: files,
-    title: 'Open the transcript',
-    doc: 'Opens the session’s transcript, `chat.md`, as it is on disk.',
+    title: 'Open the chat',
+    doc: 'Opens the chat: the newest turns of the conversation as Markdown, and what comes while it is open. It is a document of this editor’s own; the whole conversation is in `chat.md` of the session’s folder.',
     kind: 'local',
     returns: '`{opens}`: the file.',
+  }),
+  row({
+    name: 'older_turns',
+    group: files,
+    title: 'Show earlier turns',
+    doc: 'Puts earlier turns in front of those that the open chat shows.',
+    kind: 'local',
+    returns: '`{opens}`: what is shown.',
   }),
   row({
     name: 'rpc',

@@ -3,6 +3,8 @@
 // files, what came before.
 import type { Dialog, Fact } from '../protocol/facts.ts';
 import type { Block, Message, ToolResult } from '../protocol/records.ts';
+import type { Snapshot } from '../protocol/snapshot.ts';
+import { noUsage, usageWith } from './fold-message.ts';
 import {
   bounded,
   cleaned,
@@ -146,6 +148,22 @@ const ends: Record<string, string> = {
 /** Texts that were queued and never sent. */
 export const returned = (texts: readonly string[]): string =>
   [remark('Taken back from the queue, not sent:'), ...texts.map(quoted)].filter(Boolean).join('\n\n');
+
+/** What a turn used, how full the context is after its last message, and the cost; empty where the agent does not tell. */
+export function usage(used: Snapshot['usage'], last: Message, contextWindow: number | undefined): string {
+  const sent = used.input + used.cacheRead + used.cacheWrite;
+  if (sent + used.output === 0) return '';
+  const { input, output, cacheRead, cacheWrite } = usageWith(noUsage(), last);
+  const part = contextWindow ? (input + output + cacheRead + cacheWrite) / contextWindow : undefined;
+  return remark(
+    [
+      `${number(sent)} tokens in, ${number(used.output)} out`,
+      ...(part === undefined ? [] : [`${Math.round(part * 100)} % of the context`]),
+      ...(used.cost > 0 ? [`$${used.cost.toFixed(used.cost < 0.1 ? 4 : 2)}`] : []),
+    ].join(' · '),
+  );
+}
+const number = (count: number): string => count.toLocaleString('en');
 
 /** What the agent's own summary of older messages says. */
 export function summary(message: Message): string {

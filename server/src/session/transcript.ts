@@ -5,6 +5,7 @@
 import type { Dialog, Fact } from '../protocol/facts.ts';
 import type { Message } from '../protocol/records.ts';
 import type { Snapshot } from '../protocol/snapshot.ts';
+import { noUsage, usageWith } from './fold-message.ts';
 import * as blocks from './transcript-blocks.ts';
 import { createPage } from './transcript-page.ts';
 import { codeSpan, mark, oneLine, passage, remark } from './transcript-text.ts';
@@ -45,11 +46,21 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
   const shellsWritten = new Set<string>();
   let toolUnderHeading: string | undefined;
   let said = '';
+  /** Since the last prompt. */
+  let used = noUsage();
+  let contextWindow: number | undefined;
+  let queued: string[] = [];
+  /** Said when no text is being streamed. */
+  let queuedLines: string[] = [];
 
   const block = (text: string) => {
     if (!text) return;
     toolUnderHeading = undefined;
     page.block(text);
+  };
+  const queueTold = () => {
+    for (const line of queuedLines) block(line);
+    queuedLines = [];
   };
   const toolHead = (id: string) => {
     if (toolUnderHeading === id) return;
@@ -80,9 +91,15 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
       else if (part.type === 'toolCall') calls.set(part.id, { name: part.name, args: part.arguments ?? {} });
     });
     page.messageOver();
+    queueTold();
     block(blocks.imagesOf(message.content));
     said = '';
     outcome(message.stopReason, message.errorMessage);
+    used = usageWith(used, message);
+    // Otherwise the turn goes on.
+    if (message.stopReason === 'toolUse') return;
+    block(blocks.usage(used, message, contextWindow));
+    used = noUsage();
   };
   /** Said once, whether the message or the end of the run tells it first. */
   const outcome = (stopReason: string | undefined, error: string | undefined) => {
@@ -105,6 +122,7 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
       case 'assistant':
         return assistantEnded(message, at);
       case 'user':
+        used = noUsage();
         page.time(message.timestamp ?? at);
         page.speaker('You', true);
         block(passage(blocks.textOf(content)));
@@ -215,6 +233,12 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
         return;
       case 'intent_settled':
         return intentSettled(fact);
+      case 'queue_update': {
+        const now = [...fact.steering, ...fact.followUp];
+        if (now.length > queued.length) queuedLines.push(remark(`Queued: ${oneLine(now.at(-1)!)}`));
+        queued = now;
+        return page.streaming ? undefined : queueTold();
+      }
       case 'queue_returned':
         return fact.texts?.length ? block(blocks.returned(fact.texts)) : undefined;
       case 'session_replaced':
@@ -241,6 +265,7 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
 
   return {
     appended(fact, after) {
+      contextWindow = after.state.model?.contextWindow;
       handled(fact, after);
       return page.taken();
     },
@@ -252,28 +277,6 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
     },
     newFile: () => page.newFile(),
   };
-}
-
-/** The transcript of everything that a snapshot still knows: its messages, the one in flight, its open questions. */
-export function wholeTranscript(snapshot: Snapshot): string {
-  const transcript = createTranscript();
-  const facts: Fact[] = [];
-  for (const message of snapshot.messages) facts.push({ type: 'message_end', message });
-  const { message } = snapshot;
-  if (message) {
-    facts.push({ type: 'message_start', message: { role: 'assistant', timestamp: message.startedAt } });
-    message.blocks.forEach(({ kind, text }, contentIndex) => {
-      if (kind !== 'toolcall')
-        facts.push({
-          type: 'message_update',
-          assistantMessageEvent: { type: `${kind}_delta`, contentIndex, delta: text },
-        });
-    });
-  }
-  for (const dialog of snapshot.dialogs) facts.push({ type: 'dialog_opened', dialog });
-  const older = snapshot.olderMessages;
-  const head = older > 0 ? `${remark(`${older} earlier messages are left out here.`)}\n\n` : '';
-  return head + facts.map((fact) => transcript.appended(fact, snapshot)).join('');
 }
 
 type Of<T extends Fact['type']> = Extract<Fact, { type: T }>;

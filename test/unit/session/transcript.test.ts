@@ -3,7 +3,8 @@ import { expect, it } from 'vitest';
 import type { Dialog, Fact } from '../../../server/src/protocol/facts.ts';
 import type { Message } from '../../../server/src/protocol/records.ts';
 import { emptySnapshot } from '../../../server/src/session/fold.ts';
-import { createTranscript, wholeTranscript } from '../../../server/src/session/transcript.ts';
+import { createTranscript } from '../../../server/src/session/transcript.ts';
+import { wholeTranscript } from '../../../server/src/session/transcript-whole.ts';
 import { exited, foldedAll, neovim, replaced, settled } from './fold-support.ts';
 import {
   at,
