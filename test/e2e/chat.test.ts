@@ -1,0 +1,145 @@
+// The live chat in real editors without a plugin: 500 deltas come while a person makes 500 keystrokes, in another file and in the
+// chat itself. Neither text loses a character.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeAll, expect, it } from 'vitest';
+import type { EditorHome } from '../editors/home.ts';
+import { describeWithEditor } from '../support/editors.ts';
+import { startHelix } from '../support/helix.ts';
+import { program } from '../support/language-server.ts';
+import { gate, startModelServer } from '../support/model-server.ts';
+import { startNeovim } from '../support/neovim.ts';
+import { ensurePi, piAgent } from '../support/pi.ts';
+
+const closing: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+/** Fifty times ten deltas, each ten when its gate is opened. */
+function answer() {
+  const gates = Array.from({ length: 50 }, gate);
+  const words = Array.from({ length: 500 }, (_, n) => `word${n}`);
+  const pieces = gates.flatMap((wait, group) => [
+    { gate: wait },
+    ...words
+      .slice(group * 10, group * 10 + 10)
+      .map((word, n) => (n === 9 && group % 5 === 4 ? `${word}\n\n` : `${word} `)),
+  ]);
+  return { gates, words, pieces };
+}
+const wordsIn = (text: string) => [...text.matchAll(/word\d+/g)].map(([word]) => word);
+
+async function server(pieces: ReturnType<typeof answer>['pieces']) {
+  const model = await startModelServer([pieces]);
+  const agent = await piAgent({ model });
+  closing.push(
+    () => model.close(),
+    () => agent.dispose(),
+  );
+  return {
+    command: process.execPath,
+    args: [program],
+    initializationOptions: { agent: { command: agent.command, args: agent.args, env: agent.env } },
+  };
+}
+/** The only view of the only session. */
+function viewFile(home: EditorHome): string {
+  const root = join(home.env.XDG_STATE_HOME!, 'atomic-lsp');
+  for (const workspace of readdirSync(root)) {
+    const views = join(root, workspace, 'default', 'views');
+    if (existsSync(views)) return join(views, readdirSync(views)[0]!);
+  }
+  throw new Error('there is no view');
+}
+
+describeWithEditor('nvim', 'the chat in Neovim without a plugin', () => {
+  beforeAll(ensurePi, 600_000);
+
+  it('grows while a person types elsewhere and in it', async () => {
+    const { gates, words, pieces } = answer();
+    const neovim = await startNeovim({ files: ['ä b.txt'], server: await server(pieces) });
+    closing.push(() => neovim.close());
+    await neovim.executeCommand('atomic.prompt', ['Count.']);
+    await neovim.executeCommand('atomic.open');
+    await neovim.waitFor("vim.api.nvim_buf_get_name(0):find('/views/') ~= nil");
+    const chat = await neovim.lua<number>('return vim.api.nvim_get_current_buf()');
+    const shown = () =>
+      neovim.lua<string>(`return table.concat(vim.api.nvim_buf_get_lines(${chat}, 0, -1, true), '\\n')`);
+    await neovim.lua("vim.cmd('vnew other.txt')");
+    const typed = async (key: string, group: number) => {
+      for (let n = 0; n < 10; n += 1) {
+        await neovim.lua('vim.api.nvim_input(...)', n === 9 && group % 5 === 4 ? '<CR>' : key);
+      }
+    };
+    await neovim.lua("vim.api.nvim_input('i')");
+    for (const [group, wait] of gates.entries()) {
+      wait.open();
+      if (group === 25) {
+        await neovim.lua("vim.api.nvim_input('<Esc><C-w>lggi')");
+        await neovim.waitFor(`vim.api.nvim_get_current_buf() == ${chat} and vim.fn.mode() == 'i'`);
+      }
+      await typed(group < 25 ? '#' : '§', group);
+    }
+    await neovim.lua("vim.api.nvim_input('<Esc>')");
+    await neovim.waitFor(
+      `table.concat(vim.api.nvim_buf_get_lines(${chat}, 0, -1, true), ' '):find('word499') ~= nil`,
+    );
+    await expect.poll(async () => wordsIn(await shown()), { timeout: 20_000 }).toEqual(words);
+    const text = await shown();
+    expect(text.match(/§/g)).toHaveLength(245);
+    expect(text).toMatch(/^(§{49}\n){5}/);
+    expect(await neovim.text('other.txt')).toBe(`${'#'.repeat(49)}\n`.repeat(5));
+    expect(await neovim.lua("return vim.fn.execute('messages')")).not.toMatch(/error|E\d+/i);
+  }, 90_000);
+});
+
+describeWithEditor('hx', 'the chat in Helix', () => {
+  beforeAll(ensurePi, 600_000);
+
+  it('grows while a person types elsewhere and in it', async () => {
+    const { gates, words, pieces } = answer();
+    const helix = await startHelix({ files: ['notes.md'], cols: 160, server: await server(pieces) });
+    closing.push(() => helix.close());
+    await helix.executeCommand('atomic.compose');
+    await helix.waitForScreen('prompt.md');
+    await helix.insert('Count.');
+    await helix.command('write');
+    await helix.executeCommand('atomic.open');
+    await helix.waitForScreen('/views/');
+    await helix.command('vsplit notes.md');
+    const typed = async (key: string, group: number) => {
+      await helix.terminal.text(key.repeat(9) + (group % 5 === 4 ? '\r' : key));
+    };
+    await helix.terminal.text('i');
+    for (const [group, wait] of gates.entries()) {
+      wait.open();
+      if (group === 25) {
+        await helix.terminal.text('\x1b\x1b');
+        await helix.terminal.text('\x17h');
+        await helix.waitForScreen(/INS|NOR/);
+        await helix.terminal.text('ggi');
+      }
+      await typed(group < 25 ? '#' : '§', group);
+    }
+    await helix.terminal.text('\x1b\x1b');
+    const file = viewFile(helix.home);
+    await helix.waitForLog(/word499/);
+    await expect
+      .poll(
+        async () => {
+          await helix.command('write-all!');
+          return wordsIn(readFileSync(file, 'utf8')).length;
+        },
+        { timeout: 30_000, interval: 500 },
+      )
+      .toBe(500);
+    const text = readFileSync(file, 'utf8');
+    expect(wordsIn(text)).toEqual(words);
+    expect(text).toMatch(/^(§{49}\n){5}/);
+    // Helix ends a file with a line break of its own.
+    expect(readFileSync(join(helix.cwd, 'notes.md'), 'utf8').trimEnd()).toBe(
+      `${'#'.repeat(49)}\n`.repeat(5).trimEnd(),
+    );
+  }, 120_000);
+});
