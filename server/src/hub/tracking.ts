@@ -1,7 +1,7 @@
 // What each file was before the agent's tools wrote it, as calls come and go. Guarantees: files are looked at only where a tool call
-// names them, as early as the call is known; what others change between calls is not taken for the agent's. An agent does not
-// wait for us: where it was faster than our look, its own account of the call is used, and where there is none nothing is
-// claimed. Must not know: who asks for changes.
+// names them; what others change between calls is not taken for the agent's. An agent does not wait for us: where it has
+// written before we look, an earlier look or its own account of the call says what was there, else that is said to be unknown.
+// Must not know: who asks for changes.
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,7 @@ import { isResult, onlyReads, undone, writtenPath } from '../session/files.ts';
 import type { Log } from '../session/ports.ts';
 import { withoutAgent } from '../session/three-way.ts';
 import { type Book, keyOf, mostFiles, type Written } from './changes-book.ts';
+import { createEarlyLooks, type Look } from './early-looks.ts';
 import { type Content, type Originals, sameContent } from './originals.ts';
 import { commonEncoding, textOf } from './texts.ts';
 
@@ -21,16 +22,17 @@ export interface Tracking {
 }
 
 type Args = Record<string, unknown>;
-type Look = ReturnType<Originals['look']>;
 interface Flight {
   key: string;
   args: Args;
-  /** The file was not in the book before. */
-  first: boolean;
+  /** What is taken for the state before the call. */
+  before: Content;
+  /** Nobody saw what was there: the call had written already. */
+  late: boolean;
 }
 
-/** Announced calls whose files are held in memory. */
-const mostAnnounced = 16;
+/** Milliseconds in which a hub hears of what an agent did, be the machine ever so busy. */
+const lag = 10_000;
 
 export function createTracking(parts: {
   book: Book;
@@ -40,7 +42,7 @@ export function createTracking(parts: {
   log: Log;
 }): Tracking {
   const { book, originals, resolve, log } = parts;
-  const announced = new Map<string, Look>();
+  const early = createEarlyLooks(originals.look, (named) => keyOf(resolve(named)));
   const flights = new Map<string, Flight>();
   /** For calls that name no file: files that stood as the agent left them when the call began. */
   const unnamed = new Map<string, string[]>();
@@ -50,6 +52,7 @@ export function createTracking(parts: {
   const leftAs = (key: string, entry: Written, { content, bytes }: Look) => {
     entry.written = originals.keep(content, bytes);
     marks.set(key, markOf(key));
+    early.written(key);
     if (inFlight(key)) return;
     entry.open = undefined;
     if (sameContent(entry.original, entry.written)) book.files.delete(key);
@@ -79,6 +82,10 @@ export function createTracking(parts: {
     }
     entry.written = originals.keep(before.content, before.bytes);
   };
+  const bytesOf = (content: Content) => {
+    const bytes = originals.bytes(content);
+    return bytes && { bytes };
+  };
   const kept = (bytes: Buffer, like: Content) => originals.keep(originals.made(bytes, like), bytes);
 
   const begin = (id: string, toolName: string, args: Args) => {
@@ -94,12 +101,12 @@ export function createTracking(parts: {
     const file = resolve(named);
     const key = keyOf(file);
     const now = originals.look(key);
-    const early = announced.get(id);
-    announced.delete(id);
-    // Between the announcement and now either this call wrote already, or somebody else did.
-    const faster = early && !sameContent(early.content, now.content) && isOutcome(args, early, now);
-    const before = faster ? early : now;
     const entry = book.files.get(key);
+    const looks = early.before(id, key);
+    if (entry) looks.push({ content: entry.written, ...bytesOf(entry.written) });
+    // What is there may be this call's work already.
+    const faster = looks.find((it) => !sameContent(it.content, now.content) && isOutcome(args, it, now));
+    const before = faster ?? now;
     if (!entry && book.files.size >= mostFiles) {
       log.warn({ most: mostFiles }, 'too many files have been changed to keep track of one more');
       return;
@@ -108,7 +115,8 @@ export function createTracking(parts: {
       const content = originals.keep(before.content, before.bytes);
       book.files.set(key, { path: file, original: content, written: content });
     } else if (!inFlight(key)) othersTaken(entry, before);
-    flights.set(id, { key, args, first: !entry });
+    const late = !entry && !faster && args.content !== undefined && isOutcome(args, now, now) && isFresh(key);
+    flights.set(id, { key, args, before: before.content, late });
     book.files.get(key)!.open = true;
     book.save();
   };
@@ -120,9 +128,11 @@ export function createTracking(parts: {
     const entry = flight && book.files.get(flight.key);
     if (!flight || !entry) return;
     const now = originals.look(flight.key);
-    if (flight.first && result && sameContent(entry.original, now.content)) {
+    if (result && sameContent(flight.before, now.content) && !inFlight(flight.key)) {
       const before = reconstructed(flight.args, result, now);
-      if (before) entry.original = kept(before, now.content);
+      if (before) othersTaken(entry, { content: originals.made(before, now.content), bytes: before });
+      else if (flight.late)
+        entry.original = { kind: 'unkept', why: 'the agent had written it before it could be read' };
     }
     leftAs(flight.key, entry, now);
     book.save();
@@ -146,16 +156,8 @@ export function createTracking(parts: {
   return {
     inFlight,
     take(fact) {
+      early.take(fact);
       switch (fact.type) {
-        case 'message_update': {
-          const event = fact.assistantMessageEvent;
-          if (event.type !== 'toolcall_end') return;
-          const { id, name, arguments: args } = event.toolCall;
-          const named = writtenPath(name, args);
-          if (named === undefined || typeof id !== 'string' || announced.size >= mostAnnounced) return;
-          announced.set(id, originals.look(keyOf(resolve(named))));
-          return;
-        }
         case 'tool_execution_start':
           return begin(fact.toolCallId, fact.toolName, fact.args);
         case 'tool_execution_end':
@@ -163,7 +165,7 @@ export function createTracking(parts: {
         case 'agent_settled':
         case 'agent_exited':
           for (const id of [...flights.keys(), ...unnamed.keys()]) end(id, undefined);
-          announced.clear();
+          early.clear();
           return;
       }
     },
@@ -184,6 +186,10 @@ function reconstructed(args: Args, result: ToolResult, { bytes }: Look): Buffer 
   const text = bytes && encoding && undone(args, result, textOf(bytes, encoding));
   return text === undefined || encoding === undefined ? undefined : Buffer.from(text, encoding);
 }
+
+/** Whether a file was written just now. */
+const isFresh = (file: string): boolean =>
+  Date.now() - (fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) < lag;
 
 /** What tells without reading that a file has changed. */
 function markOf(file: string): string {

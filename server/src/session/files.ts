@@ -19,6 +19,17 @@ export function writtenPath(toolName: string, args: Args | undefined): string | 
   return reading.has(toolName) || typeof path !== 'string' || path === '' ? undefined : path;
 }
 
+/** The path that a call names, in the beginning of its arguments as raw JSON; undefined while there is none. */
+export function pathBegun(json: string): string | undefined {
+  // A quote inside of a text has a backslash before it, so that these are a key and its value.
+  const [, raw] = /[{,]\s*"path"\s*:\s*("(?:[^"\\]|\\.)+")/s.exec(json) ?? [];
+  try {
+    return raw === undefined ? undefined : (JSON.parse(raw) as string);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The `file_touched` fact that follows from `fact`, before `fact` is folded into `snapshot`. */
 export function touchedFile(snapshot: Snapshot, fact: Fact): Fact | undefined {
   if (fact.type !== 'tool_execution_end' || fact.isError) return undefined;

@@ -2,9 +2,12 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { Fact } from '../../../server/src/protocol/facts.ts';
 import { fileWork, numbered } from './file-work.ts';
 
-const { append, at, bash, begin, ended, listed, originals, put, read, revert, started, wrote } = fileWork();
+type StreamEvent = Extract<Fact, { type: 'message_update' }>['assistantMessageEvent'];
+const { accept, append, at, bash, begin, ended, listed, originals, put, read, revert, started, wrote } =
+  fileWork();
 
 describe('the list', () => {
   it('has added, modified and deleted files, and none that only were read', async () => {
@@ -169,15 +172,62 @@ describe('an agent that is faster than the look', () => {
     expect((await listed())[0]!.hunks[0]!.lines).toEqual([' person', '-x', '+y']);
   });
 
-  it('is reconstructed from its edit, and of a write nothing is claimed', async () => {
-    put('a', 'is two\n');
-    const id = started('edit', { path: 'a', edits: [{ oldText: 'one', newText: 'two' }] });
-    ended(id, 'edit');
-    put('b', 'whatever\n');
-    ended(started('write', { path: 'b', content: 'whatever\n' }), 'write');
-    const files = await listed();
-    expect(files).toHaveLength(1);
-    expect(files[0]!.hunks[0]!.lines).toEqual(['-is one', '+is two']);
+  it('is reconstructed from its edit', async () => {
+    put('a', 'is two\n\n\nlast\n');
+    const edit = { path: 'a', edits: [{ oldText: 'one', newText: 'two' }] };
+    ended(started('edit', edit), 'edit');
+    expect((await listed())[0]).toMatchObject({ added: 1, removed: 1 });
+    put('a', 'is two\n\nperson\nlast of all\n');
+    ended(started('edit', { path: 'a', edits: [{ oldText: 'last', newText: 'last of all' }] }), 'edit');
+    const lines = ['-is one', '+is two', ' ', ' person', '-last', '+last of all'];
+    expect((await listed())[0]!.hunks[0]!.lines).toEqual(lines);
+  });
+
+  it('is seen while its arguments come, and from what it read', async () => {
+    const update = (assistantMessageEvent: StreamEvent) =>
+      append({ type: 'message_update', assistantMessageEvent });
+    const args = { path: 'ä "b".txt', content: '{"path":"c"}' };
+    put('ä "b".txt', 'before\n');
+    update({ type: 'toolcall_start', contentIndex: 1 });
+    for (const delta of JSON.stringify(args).match(/.{1,5}/gs)!)
+      update({ type: 'toolcall_delta', contentIndex: 1, delta });
+    put('ä "b".txt', args.content);
+    const toolCall = { type: 'toolCall' as const, id: 'streamed', name: 'write', arguments: args };
+    update({ type: 'toolcall_end', contentIndex: 1, toolCall });
+    append({ type: 'tool_execution_start', toolCallId: 'streamed', toolName: 'write', args });
+    ended('streamed', 'write');
+    put('r', 'read\n');
+    ended(started('read', { path: 'r' }), 'read');
+    put('r', 'written\n');
+    ended(started('write', { path: 'r', content: 'written\n' }), 'write');
+    expect((await listed()).map(({ hunks }) => hunks[0]!.lines[0])).toEqual(['-before', '-read']);
+  });
+
+  it('is not taken for somebody else when it writes again', async () => {
+    put('a', 'first\n');
+    wrote('a', 'second\n');
+    put('a', 'third\n');
+    ended(started('write', { path: 'a', content: 'third\n' }), 'write');
+    expect((await listed())[0]!.hunks[0]!.lines).toEqual(['-first', '+third']);
+  });
+
+  it('is named where nobody saw what was there, but not when it changes nothing', async () => {
+    put('a', 'late\n');
+    ended(started('write', { path: 'a', content: 'late\n' }), 'write');
+    put('same', 'old\n');
+    fs.utimesSync(at('same'), 1, 1);
+    ended(started('write', { path: 'same', content: 'old\n' }), 'write');
+    expect(await listed()).toEqual([
+      expect.objectContaining({
+        path: at('a'),
+        diff: '',
+        note: expect.stringContaining('before it could be'),
+      }),
+    ]);
+    await expect(revert({ path: 'a' })).rejects.toMatchObject({ code: 'RevertRefused' });
+    expect(read('a')).toBe('late\n');
+    await accept('a');
+    expect(await listed()).toEqual([]);
   });
 
   it('may write one file by two calls at once', async () => {
