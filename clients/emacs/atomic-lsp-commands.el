@@ -506,6 +506,41 @@
      :group "Prompt file and chat"
      :kind local
      :needs nil)
+    ("atomic.listTabs"
+     :name "list_tabs"
+     :title "List the sessions side by side"
+     :doc "The sessions that this editor follows, and the others of its folders: those that run, and those that a hub remembers. Earlier conversations within one session are `list_sessions`."
+     :group "Several sessions at once"
+     :kind read
+     :needs nil)
+    ("atomic.newTab"
+     :name "new_tab"
+     :title "New session beside this one"
+     :doc "Joins the session of this name in the folder, or begins it, and makes it the current one; the others go on. Without a name a new one is found."
+     :group "Several sessions at once"
+     :kind local
+     :needs nil)
+    ("atomic.attachSession"
+     :name "attach_session"
+     :title "Go to another session"
+     :doc "Makes another session of this folder, or of `workspace`, the current one, and follows it if need be. One that nobody knows is refused; `new_tab` begins one."
+     :group "Several sessions at once"
+     :kind local
+     :needs t)
+    ("atomic.sessions"
+     :name "sessions"
+     :title "Choose a session"
+     :doc "Shows the sessions of the editor’s folders and goes to the one that is chosen."
+     :group "Several sessions at once"
+     :kind local
+     :needs t)
+    ("atomic.closeTab"
+     :name "close_tab"
+     :title "Leave a session"
+     :doc "This editor follows the session no longer; the session goes on in the hub. Without a name the current one is left."
+     :group "Several sessions at once"
+     :kind local
+     :needs nil)
     ("atomic.rpc"
      :name "rpc"
      :title "Send a raw command"

@@ -170,8 +170,8 @@ Its text comes back into the prompt."
     (atomic-intent-read client "atomic.listTabs" nil
                         (lambda (failure data)
                           (funcall then (unless failure
-                                          (seq-keep (lambda (tab) (plist-get tab :session))
-                                                    (or (plist-get data :tabs) (plist-get data :sessions)))))))))
+                                          (seq-keep (lambda (session) (plist-get session :name))
+                                                    (plist-get data :sessions))))))))
 
 (provide 'atomic-sessions)
 ;;; atomic-sessions.el ends here

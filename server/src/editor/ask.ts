@@ -12,22 +12,34 @@ import type { Client } from './client.ts';
 import { announcement, choicesOf, chosen, given, questionLine } from './question.ts';
 
 export interface Ask {
-  /** The questions that are open at the agent now. */
-  update(snapshot: Snapshot): void;
+  /** The questions that are open now at the agent of this session. */
+  update(session: string, snapshot: Snapshot): void;
   /** Asks for one of the labels; undefined when the person refuses. */
   choose(title: string, labels: readonly string[]): Promise<number | undefined>;
   /** Asks for text; undefined when the person refuses. */
   text(title: string, placeholder?: string): Promise<string | undefined>;
   /**
    * Where an answer goes that names a question, or none: 'done' when the question was ours and is settled now, otherwise
-   * the agent's question. Throws `BadArguments` when the answer does not fit a question of ours.
+   * the agent's question and its session, as far as they are known. `session` is that of the person who answers, where it
+   * matters. Throws `BadArguments` when the answer does not fit a question of ours.
    */
-  route(dialog: string | undefined, answer: DialogAnswer): 'done' | { dialog?: string };
+  route(
+    dialog: string | undefined,
+    answer: DialogAnswer,
+    session?: string,
+  ): 'done' | { dialog?: string; session?: string };
   /** The question that a file for its answer may be opened for: the one named, or that which is being asked. */
-  wantsText(dialog: string | undefined): Dialog | undefined;
-  isOpen(dialog: string): boolean;
-  /** The agent's questions are out of sight. */
-  withdraw(): void;
+  wantsText(dialog: string | undefined): AskedText | undefined;
+  isOpen(session: string, dialog: string): boolean;
+  /** The questions of the session's agent are out of sight. */
+  withdraw(session: string): void;
+}
+
+/** A question that wants text. */
+export interface AskedText {
+  /** Of the server itself: the current one. */
+  session: string;
+  dialog: Dialog;
 }
 
 export interface AskParts {
@@ -36,13 +48,17 @@ export interface AskParts {
   log: Log;
   /** The client shows questions itself. */
   rich(): boolean;
+  /** The current session. */
   session(): string;
+  /** What stands before a question of the session: empty where it is the current one. */
+  before(session: string): string;
   isUs(origin: { id: string } | undefined): boolean;
-  /** Answers a question of the agent. */
-  answer(dialog: string, answer: DialogAnswer): Promise<void>;
+  /** Answers a question of the session's agent. */
+  answer(session: string, dialog: string, answer: DialogAnswer): Promise<void>;
 }
 
 interface Question {
+  session: string;
   dialog: Dialog;
   /** Ours: called once, with undefined for a refusal. */
   settle?: (answer: DialogAnswer | undefined) => void;
@@ -61,14 +77,22 @@ export function createAsk(parts: AskParts): Ask {
   /** The editor said that it does not know message requests. */
   let unanswered = false;
 
-  /** The question of this id; without one that which is shown, or else the oldest. */
-  const current = (id: string | undefined): Question | undefined => {
-    if (id !== undefined) return questions.find(({ dialog }) => dialog.id === id);
-    const open = questions.filter(({ state }) => state !== 'answered');
-    return open.find(({ state }) => state === 'shown') ?? open[0];
+  /**
+   * The question of this id; without one that which is shown, or else the oldest. Where several fit, those of `session`, or
+   * else of the current one, come first.
+   */
+  const current = (id: string | undefined, session?: string): Question | undefined => {
+    const here = (list: Question[]) =>
+      list.find((it) => it.session === (session ?? parts.session())) ?? list[0];
+    const known =
+      session === undefined ? questions : questions.filter((it) => it.settle || it.session === session);
+    if (id !== undefined) return here(known.filter(({ dialog }) => dialog.id === id));
+    const open = known.filter(({ state }) => state !== 'answered');
+    return open.find(({ state }) => state === 'shown') ?? here(open);
   };
   const isOpen = (question: Question) => questions.includes(question);
-  const announce = ({ dialog }: Question) => client.message('info', announcement(dialog), true);
+  const announce = ({ session, dialog }: Question) =>
+    client.message('info', parts.before(session) + announcement(dialog), true);
   const postpone = (question: Question) => {
     if (!isOpen(question) || question.state !== 'shown') return;
     question.state = 'postponed';
@@ -82,7 +106,7 @@ export function createAsk(parts: AskParts): Ask {
       remove(question);
       question.settle(answer.cancelled ? undefined : answer);
     } else
-      parts.answer(question.dialog.id, answer).catch((error: unknown) => {
+      parts.answer(question.session, question.dialog.id, answer).catch((error: unknown) => {
         client.message('error', error instanceof Error ? error.message : String(error));
         if (isOpen(question)) question.state = 'postponed';
       });
@@ -123,7 +147,7 @@ export function createAsk(parts: AskParts): Ask {
     question.state = 'shown';
     question.seen = true;
     if (parts.rich()) {
-      void asked(question, editorMethods.dialog, { session: parts.session(), dialog }, given);
+      void asked(question, editorMethods.dialog, { session: question.session, dialog }, given);
       return;
     }
     const choices = choicesOf(dialog);
@@ -133,7 +157,11 @@ export function createAsk(parts: AskParts): Ask {
     void asked(
       question,
       'window/showMessageRequest',
-      { type: 3, message: questionLine(dialog), actions: offered.map(({ title }) => ({ title })) },
+      {
+        type: 3,
+        message: parts.before(question.session) + questionLine(dialog),
+        actions: offered.map(({ title }) => ({ title })),
+      },
       (result) => chosen(choices, result),
     );
   };
@@ -144,8 +172,9 @@ export function createAsk(parts: AskParts): Ask {
       if (first) show(first);
     });
   }
-  const add = (dialog: Dialog, settle?: Question['settle']) => {
+  const add = (session: string, dialog: Dialog, settle?: Question['settle']) => {
     questions.push({
+      session,
       dialog,
       state: 'waiting',
       seen: false,
@@ -158,7 +187,7 @@ export function createAsk(parts: AskParts): Ask {
     remove(question);
     const settled = settledDialogs.findLast(({ id }) => id === question.dialog.id);
     if (!question.seen || mine || parts.rich() || !settled || parts.isUs(settled.by)) return;
-    const what = questionLine(question.dialog);
+    const what = parts.before(question.session) + questionLine(question.dialog);
     if (settled.outcome === 'expired')
       client.message('warning', `The agent went on without an answer, because its time was up: ${what}`);
     else if (settled.outcome === 'withdrawn') client.message('info', `No longer asked: ${what}`);
@@ -167,22 +196,22 @@ export function createAsk(parts: AskParts): Ask {
   const local = (dialog: Omit<Dialog, 'id' | 'openedAt'>): Promise<DialogAnswer | undefined> =>
     new Promise((resolve) => {
       count += 1;
-      add({ ...dialog, id: `local-${count}`, openedAt: clock.now() }, resolve);
+      add(parts.session(), { ...dialog, id: `local-${count}`, openedAt: clock.now() }, resolve);
       next();
     });
 
   return {
-    update(snapshot) {
+    update(session, snapshot) {
       const { dialogs } = snapshot;
-      for (const question of questions)
-        if (!question.settle && !dialogs.some(({ id }) => id === question.dialog.id))
-          closed(question, snapshot);
-      for (const dialog of dialogs)
-        if (!questions.some((it) => it.dialog.id === dialog.id && it.dialog.openedAt === dialog.openedAt)) {
-          const older = questions.find((it) => it.dialog.id === dialog.id);
-          if (older) remove(older);
-          add(dialog);
-        }
+      const own = questions.filter((it) => !it.settle && it.session === session);
+      for (const question of own)
+        if (!dialogs.some(({ id }) => id === question.dialog.id)) closed(question, snapshot);
+      for (const dialog of dialogs) {
+        const known = own.find((it) => it.dialog.id === dialog.id);
+        if (known?.dialog.openedAt === dialog.openedAt) continue;
+        if (known) remove(known);
+        add(session, dialog);
+      }
       next();
     },
     async choose(title, labels) {
@@ -192,20 +221,25 @@ export function createAsk(parts: AskParts): Ask {
       return (await local({ method: 'input', title, ...(placeholder !== undefined && { placeholder }) }))
         ?.value;
     },
-    route(id, answer) {
-      const question = current(id);
-      if (!question) return id === undefined ? {} : { dialog: id };
-      if (!question.settle) return { dialog: question.dialog.id };
+    route(id, answer, session) {
+      const question = current(id, session);
+      if (!question)
+        return { ...(id !== undefined && { dialog: id }), ...(session !== undefined && { session }) };
+      if (!question.settle) return { dialog: question.dialog.id, session: question.session };
       deliver(question, fittingAnswer(question.dialog, answer));
       return 'done';
     },
     wantsText(id) {
       const question = current(id);
-      return question && choicesOf(question.dialog).length === 0 ? question.dialog : undefined;
+      if (!question || choicesOf(question.dialog).length > 0) return undefined;
+      const { session, dialog } = question;
+      return { session, dialog };
     },
-    isOpen: (id) => questions.some(({ dialog }) => dialog.id === id),
-    withdraw() {
-      for (const question of questions) if (!question.settle) remove(question);
+    isOpen: (session, id) => questions.some((it) => it.session === session && it.dialog.id === id),
+    withdraw(session) {
+      for (const question of questions)
+        if (!question.settle && question.session === session) remove(question);
+      next();
     },
   };
 }

@@ -7,7 +7,7 @@ import { AtomicError } from '../protocol/errors.ts';
 import type { Show } from './show.ts';
 
 export interface ChangesParts {
-  /** Attaches if need be. */
+  /** The session's folder; attaches if need be. */
   folder(): Promise<string>;
   list(): Promise<{ files: FileChange[] }>;
   show: Show;

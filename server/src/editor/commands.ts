@@ -8,32 +8,36 @@ import type { Clock, Log } from '../session/ports.ts';
 import type { Ask } from './ask.ts';
 import type { Client } from './client.ts';
 import type { Files } from './files.ts';
-import type { Link } from './link.ts';
+import type { Tab, Tabs } from './tabs.ts';
 
 export interface Commands {
   /** The answer to an executed command: `{intent}`, data, or `{asking}` when the person is asked first. */
   execute(id: string, args: readonly unknown[] | undefined): Promise<unknown>;
-  /** Sends an intent of a rich client, under its own id; resolves when the hub has accepted it. */
-  intent(id: string, command: string, params: Params): Promise<{ intent: string }>;
+  /** Sends an intent of a rich client to a session, under its own id; resolves when the hub has accepted it. */
+  intent(tab: Tab, id: string, command: string, params: Params): Promise<{ intent: string }>;
+  /** The data of a reading command of a rich client, however long it takes. */
+  read(tab: Tab, command: string, params: Params): Promise<unknown>;
 }
 
-/** What the server itself does for a row of kind `local`. */
-export interface Local {
-  /** Given at once, before the work begins. */
-  answer: object;
-  /** What rejects is told to the person. */
-  run(params: Params): Promise<void>;
-}
+/** What the server itself does for a row: work after its answer was given, or its data. */
+export type Local =
+  | {
+      /** Given at once, before the work begins. */
+      answer: object;
+      /** What rejects is told to the person. */
+      run(params: Params, tab: Tab): Promise<void>;
+    }
+  | { data(params: Params): Promise<object> };
 
 export interface CommandParts {
-  link: Link;
+  tabs: Pick<Tabs, 'current' | 'get'>;
   ask: Ask;
   client: Client;
   files: Pick<Files, 'compose' | 'answer'>;
   /** By the name of the row. */
   locals: Record<string, Local>;
   /** By the name of the row: looks at what is about to be done; throws where this editor stands against it. */
-  checks: Record<string, (params: Params) => void>;
+  checks: Record<string, (params: Params, tab: Tab) => void>;
   clock: Clock;
   log: Log;
 }
@@ -42,7 +46,7 @@ export interface CommandParts {
 const promptness = 80;
 
 export function createCommands({
-  link,
+  tabs,
   ask,
   client,
   files,
@@ -56,30 +60,42 @@ export function createCommands({
     client.message('error', error instanceof Error ? error.message : String(error));
   };
 
-  const act = async (row: CommandRow, params: Params, id = link.newId()): Promise<{ intent: string }> => {
+  /** `session`: where it is the client's word that the session is this one. */
+  const act = async (
+    tab: Tab,
+    row: CommandRow,
+    params: Params,
+    id = tab.link.newId(),
+    session?: string,
+  ): Promise<{ intent: string }> => {
     const { command, params: sent } = resolved(row, params);
-    checks[command]?.(sent);
+    checks[command]?.(sent, tab);
     if (command === 'answer') {
       const { dialog, ...answer } = sent;
-      const target = ask.route(dialog, answer);
+      const target = ask.route(dialog, answer, session);
       if (target === 'done') return { intent: id };
-      await link.intent(id, command, { ...answer, ...target });
-    } else await link.intent(id, command, sent);
+      const { session: asked, ...named } = target;
+      await (asked === undefined ? tab : tabs.get(asked)).link.intent(id, command, { ...answer, ...named });
+    } else await tab.link.intent(id, command, sent);
     return { intent: id };
   };
   /** As {@link act}, but answered after a moment, whatever the hub says later. */
-  const actAtOnce = async (row: CommandRow, params: Params): Promise<{ intent: string }> => {
-    const id = link.newId();
+  const actAtOnce = async (tab: Tab, row: CommandRow, params: Params): Promise<{ intent: string }> => {
+    const id = tab.link.newId();
     let answered = false;
-    const accepted = act(row, params, id);
+    const accepted = act(tab, row, params, id);
     accepted.catch((error: unknown) => answered && tell(error));
     const result = await within(clock, promptness, accepted);
     answered = true;
     return result ?? { intent: id };
   };
-  const read = async (row: CommandRow, params: Params): Promise<unknown> => {
+  const reading = async (tab: Tab, row: CommandRow, params: Params): Promise<unknown> => {
+    const local = row.here ? locals[row.name] : undefined;
+    return local && 'data' in local ? local.data(params) : tab.link.read(row.name, params);
+  };
+  const read = async (tab: Tab, row: CommandRow, params: Params): Promise<unknown> => {
     const limit = client.traits.patience;
-    const data = await within(clock, limit, link.read(row.name, params));
+    const data = await within(clock, limit, reading(tab, row, params));
     if (data === undefined)
       throw new AtomicError(
         'TimedOut',
@@ -87,18 +103,19 @@ export function createCommands({
       );
     return data;
   };
-  const run = (row: CommandRow, params: Params): Promise<unknown> => {
+  const run = (tab: Tab, row: CommandRow, params: Params): Promise<unknown> => {
     if (row.name === 'rpc') {
       const { type, id: _, ...rest } = params.command as Params;
       const known = commandRow(type);
       if (known?.rpc && known.kind === 'read' && known.params.safeParse(rest).success)
-        return read(known, checkedParams(known, rest));
+        return read(tab, known, checkedParams(known, rest));
     }
-    return row.kind === 'read' ? read(row, params) : actAtOnce(row, params);
+    return row.kind === 'read' ? read(tab, row, params) : actAtOnce(tab, row, params);
   };
 
   /** Asks the person for what a command needs; undefined when the person refuses. */
   const askedFor = async (
+    tab: Tab,
     row: CommandRow,
     how: Exclude<AskFor, { with: 'compose' }>,
   ): Promise<Params | undefined> => {
@@ -115,7 +132,7 @@ export function createCommands({
         return index === undefined ? undefined : how.options[index]?.params;
       }
       case 'pick': {
-        const data = (await link.read(how.from, {})) as Params;
+        const data = (await reading(tab, rowOf(how.from), {})) as Params;
         const items: Params[] = Array.isArray(data?.[how.list]) ? data[how.list] : [];
         if (items.length === 0) {
           client.message('warning', how.empty, true);
@@ -127,11 +144,17 @@ export function createCommands({
       }
     }
   };
-  const askThenRun = async (row: CommandRow, how: Exclude<AskFor, { with: 'compose' }>) => {
-    const params = await askedFor(row, how);
-    if (params) await act(row, checkedParams(row, params));
+  /** What is chosen is done in the session that was current when the question came. */
+  const askThenRun = async (tab: Tab, row: CommandRow, how: Exclude<AskFor, { with: 'compose' }>) => {
+    const params = await askedFor(tab, row, how);
+    if (!params) return;
+    const checked = checkedParams(row, params);
+    if (row.kind !== 'local') return void (await act(tab, row, checked));
+    const local = localOf(row);
+    await ('data' in local ? local.data(checked) : local.run(checked, tab));
   };
 
+  const localOf = (row: CommandRow): Local => locals[row.alias?.of ?? row.name]!;
   /** After the answer: some editors lose a dialog when an answer comes. */
   const later = (answer: object, work: () => Promise<void>): object => {
     setImmediate(() => void work().catch(tell));
@@ -140,30 +163,41 @@ export function createCommands({
   return {
     async execute(id, args) {
       const row = rowOf(id);
+      const tab = tabs.current;
       const given = givenParams(row, args);
       if (given === undefined && row.ask) {
         const how = row.ask;
         if (how.with === 'compose') return later({ opens: 'prompt.md' }, files.compose);
-        return later({ asking: how.title }, () => askThenRun(row, how));
+        return later({ asking: how.title }, () => askThenRun(tab, row, how));
       }
       if (row.kind === 'local') {
         const params = checkedParams(row, given ?? {});
-        const { answer, run: work } = locals[row.name]!;
-        return later(answer, () => work(params));
+        const local = localOf(row);
+        return 'data' in local ? local.data(params) : later(local.answer, () => local.run(params, tab));
       }
-      const dialog = row.name === 'answer' && isEmpty(given) ? ask.wantsText(undefined) : undefined;
-      if (dialog) return later({ opens: 'answers' }, () => files.answer(dialog));
-      return run(row, checkedParams(row, given ?? {}));
+      const asked = row.name === 'answer' && isEmpty(given) ? ask.wantsText(undefined) : undefined;
+      if (asked) return later({ opens: 'answers' }, () => files.answer(asked));
+      return run(tab, row, checkedParams(row, given ?? {}));
     },
-    intent(id, command, params) {
+    intent(tab, id, command, params) {
       const row = rowOf(command);
       if (row.kind !== 'act')
         throw new AtomicError(
           'BadArguments',
-          `${row.id} is no work for the agent: send it with workspace/executeCommand, which answers it.`,
+          row.kind === 'read'
+            ? `${row.id} is no work for the agent: send it with atomic/read, or with workspace/executeCommand.`
+            : `${row.id} is no work for the agent: send it with workspace/executeCommand, which answers it.`,
           { command: row.id },
         );
-      return act(row, checkedParams(row, params), id);
+      return act(tab, row, checkedParams(row, params), id, tab.id);
+    },
+    async read(tab, command, params) {
+      const row = rowOf(command);
+      if (row.kind !== 'read')
+        throw new AtomicError('BadArguments', `${row.id} does work: send it with atomic/intent.`, {
+          command: row.id,
+        });
+      return reading(tab, row, checkedParams(row, params));
     },
   };
 }

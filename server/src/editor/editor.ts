@@ -1,29 +1,27 @@
 // Everything about one editor after `initialize`, put together. Guarantees: parts know each other only through here. Must not
 // know: LSP's lifecycle (server.ts).
 import path from 'node:path';
-import type { InitializeParams } from 'vscode-languageserver';
-import type { FileChange } from '../protocol/changes.ts';
-import { editorAttachParams, editorIntentParams, type Settings } from '../protocol/editor.ts';
-import { AtomicError } from '../protocol/errors.ts';
+import type { InitializeParams, WorkspaceFoldersChangeEvent } from 'vscode-languageserver';
+import type { Settings } from '../protocol/editor.ts';
 import type { Clock, Log } from '../session/ports.ts';
 import { createAsk } from './ask.ts';
-import { showChanges } from './changes.ts';
+import { createAtWork } from './at-work.ts';
 import type { Client } from './client.ts';
 import { type Commands, createCommands } from './commands.ts';
 import { createDocuments, type Documents } from './documents.ts';
-import { createEvents } from './events.ts';
 import { type Features, joinFeatures } from './features.ts';
-import { createFiles, type Files } from './files.ts';
-import { type Connect, createLink } from './link.ts';
-import { createNotices } from './notices.ts';
+import { createFiles, type Files, same } from './files.ts';
+import { type Connect, createLine } from './line.ts';
+import { createLocals } from './locals.ts';
 import { createOutcomes } from './outcomes.ts';
-import { createProgress } from './progress.ts';
 import { createReload } from './reload.ts';
+import { createRich, type Rich } from './rich.ts';
 import { defaultSettings, settingsFrom } from './settings.ts';
 import { createShow } from './show.ts';
+import { createTabs } from './tabs.ts';
 import type { Transport } from './transport.ts';
-import { createView } from './view.ts';
-import { workspaceFolder } from './workspace.ts';
+import { createWatches } from './watch.ts';
+import { workspaceFolder, workspaceFolders } from './workspace.ts';
 
 export interface Editor {
   readonly execute: Commands['execute'];
@@ -32,9 +30,10 @@ export interface Editor {
   readonly features: Features;
   /** `initialized`: follows the session in the background. */
   begin(): void;
-  /** `atomic/attach` and `atomic/intent`. */
-  attach(params: unknown): Promise<unknown>;
-  intent(params: unknown): Promise<unknown>;
+  /** Requests of a rich client. */
+  readonly rich: Pick<Rich, 'attach' | 'detach' | 'intent' | 'read'>;
+  /** `workspace/didChangeWorkspaceFolders`. */
+  changeFolders(event: WorkspaceFoldersChangeEvent): void;
   /** `workspace/didChangeConfiguration`. */
   configure(given: unknown): void;
   /** `window/workDoneProgress/cancel`: the person wants the run to stop. */
@@ -74,78 +73,101 @@ export function createEditor(parts: EditorParts): Editor {
   if (named && settings.session === undefined) settings = { ...settings, session: named.session };
 
   const documents = createDocuments();
+  const show = createShow(client, log);
   const outcomes = createOutcomes();
-  const progress = createProgress(client, clock);
-  const link = createLink({
+  const rich = {
+    events: () => settings.client?.events === true,
+    dialogs: () => settings.client?.dialogs === true,
+  };
+  const line = createLine({
     connect: parts.connect,
     name: () => client.traits.name,
-    workspace: named?.workspace ?? place,
     settings,
     clock,
     log,
     events: {
-      change(change) {
-        const { facts, snapshot } = change;
-        outcomes.take(change);
-        events.flush();
-        notices.take(facts);
-        ask.update(snapshot);
-        files.sweep(ask.isOpen);
-        progress.update(snapshot);
-        reload.take(facts);
-        view.take(change);
-      },
       lost() {
-        progress.end();
-        ask.withdraw();
+        for (const tab of tabs.list) {
+          watches.of(tab).progress.end();
+          ask.withdraw(tab.id);
+        }
         client.message('warning', 'The hub has ended; it is being started again.');
       },
       back: () => client.message('info', 'The hub is there again, and the session goes on.'),
       givenUp: (error) => client.message('error', sentenceOf(error)),
     },
   });
-  const rich = {
-    events: () => settings.client?.events === true,
-    dialogs: () => settings.client?.dialogs === true,
-  };
-  const events = createEvents(client, parts.transport, clock);
-  const loggingIn = () =>
-    link.mirror?.snapshot.intents.some(
-      ({ intent, command, outcome }) =>
-        command === 'login_provider' && outcome === 'pending' && link.sent(intent),
-    ) === true;
-  const notices = createNotices({ client, sent: link.sent, isUs: link.isUs, rich: rich.events, loggingIn });
+  let folders = workspaceFolders(params.workspaceFolders);
+  const tabs = createTabs({
+    line,
+    first: {
+      workspace: named?.workspace ?? place,
+      ...(settings.session !== undefined && { session: settings.session }),
+    },
+    folders,
+    settings,
+    log,
+    isOurs: (file) => parts.sessionOf?.(file) !== undefined,
+    change(tab, change) {
+      const { facts, snapshot } = change;
+      const watch = watches.of(tab);
+      outcomes.take(change);
+      watch.events.flush();
+      watch.notices.take(facts);
+      ask.update(tab.id, snapshot);
+      files.sweep(ask.isOpen);
+      watch.progress.update(snapshot);
+      reload.take(facts, tab.workspace);
+      watch.view.take(change);
+      richRequests.tabsChanged();
+    },
+    changed() {
+      for (const tab of tabs.list) watches.of(tab);
+      richRequests.tabsChanged();
+    },
+    closed(tab) {
+      watches.end(tab);
+      ask.withdraw(tab.id);
+      files.sweep(ask.isOpen);
+    },
+  });
+  const { link } = tabs;
+  const watches = createWatches({
+    client,
+    transport: parts.transport,
+    documents,
+    show,
+    isAlive: parts.isAlive,
+    tabs,
+    rich: rich.events,
+    clock,
+    log,
+  });
+  watches.of(tabs.current);
   const ask = createAsk({
     client,
     clock,
     log,
     rich: rich.dialogs,
-    session: () => link.mirror?.session ?? '',
+    session: () => tabs.current.id,
+    before(id) {
+      const tab = tabs.get(id);
+      return tab === tabs.current ? '' : `[${tabs.label(tab)}] `;
+    },
     isUs: link.isUs,
-    answer: (dialog, answer) => link.intent(link.newId(), 'answer', { dialog, ...answer }),
+    answer: (id, dialog, answer) => tabs.get(id).link.intent(link.newId(), 'answer', { dialog, ...answer }),
   });
-  const show = createShow(client, log);
-  const folder = async () => {
-    await link.ready();
-    return link.folder!;
+  const folder = async (id?: string) => {
+    const tab = id === undefined ? tabs.current : tabs.get(id);
+    await tab.link.ready();
+    return tab.link.folder!;
   };
-  const view = createView({
-    client,
-    documents,
-    show,
-    clock,
-    log,
-    pid: process.pid,
-    isAlive: parts.isAlive,
-    ready: () => link.ready(),
-    folder,
-  });
   const reload = createReload({
     client,
     documents,
     clock,
     log,
-    workspace: named?.workspace ?? place,
+    workspaces: () => tabs.list.map(({ workspace }) => workspace),
     rich: rich.events,
   });
   const files = createFiles({
@@ -155,91 +177,77 @@ export function createEditor(parts: EditorParts): Editor {
     clock,
     log,
     folder,
-    async prompt(message) {
+    async promptOf(file) {
+      const owner = parts.sessionOf?.(file);
+      const tab = owner ? tabs.open(owner) : tabs.current;
+      const place = await folder(tab.id);
+      if (!same(path.dirname(file), place)) return undefined;
+      tabs.use(tab);
+      return tab.id;
+    },
+    async prompt(session, message) {
       const id = link.newId();
       const outcome = outcomes.of(id);
-      await link.intent(id, 'prompt', { message });
+      await tabs.get(session).link.intent(id, 'prompt', { message });
       return (await outcome) === 'done';
     },
-    async reply(dialog, value) {
-      await commands.execute('atomic.answer', [{ dialog, value }]);
+    async reply(session, dialog, value) {
+      await commands.intent(tabs.get(session), link.newId(), 'answer', { dialog, value });
     },
   });
   const commands = createCommands({
-    link,
+    tabs,
     ask,
     client,
     files,
-    locals: {
-      compose: { answer: { opens: 'prompt.md' }, run: files.compose },
-      open: { answer: { opens: 'views' }, run: view.open },
-      older_turns: { answer: { opens: 'views' }, run: view.older },
-      changes: {
-        answer: { opens: 'changes.diff' },
-        run: () =>
-          showChanges({
-            folder,
-            list: () => link.read('list_changes', {}) as Promise<{ files: FileChange[] }>,
-            show,
-            tell: (sentence) => client.message('info', sentence, true),
-          }),
-      },
-    },
-    checks: {
-      revert_file({ path: file }) {
-        if (reload.unsaved(file))
-          throw new AtomicError(
-            'RevertRefused',
-            `${file} was left as it is, because you have unsaved changes in it: save or undo them, then try again.`,
-            { path: file },
-          );
-      },
-    },
+    ...createLocals({
+      client,
+      tabs,
+      files,
+      show,
+      folder,
+      folders: () => folders,
+      known: async (workspace) => (await line.connected()).sessions({ workspace }),
+      unsaved: reload.unsaved,
+      view: (tab) => watches.of(tab).view,
+      rich: rich.events,
+      log,
+    }),
     clock,
     log,
+  });
+  const richRequests = createRich({
+    client,
+    tabs,
+    commands,
+    events: (tab) => watches.of(tab).events,
+    rich: rich.events,
   });
   const told = () => {
     for (const problem of problems) client.message('error', problem.message);
     problems = [];
   };
+  const atWork = createAtWork(documents, tabs.touched);
 
   return {
     execute: commands.execute,
     documents,
     saved(uri, text) {
+      atWork.in(uri);
       reload.saved(uri, text);
       files.saved(uri, text);
     },
-    features: joinFeatures([], log),
+    features: atWork.asked(joinFeatures([], log)),
+    rich: richRequests,
     begin() {
       told();
       // Nobody needs it yet, so nobody is told when it fails.
       link.ready().catch((error: unknown) => log.warn({ error }, 'no session in the background'));
     },
-    async attach(given) {
-      const { session, workspace, cursor } = checked('atomic/attach', editorAttachParams, given ?? {});
-      if (!rich.events())
-        throw new AtomicError(
-          'BadArguments',
-          'atomic/attach is for clients that opted in: give initializationOptions.client = {"name": …, "events": true}.',
-        );
-      // Nothing may come between this and the answer.
-      events.end();
-      const mirror = await link.follow({
-        ...(session !== undefined && { session }),
-        ...(workspace !== undefined && { workspace }),
-      });
-      return events.attach(mirror, cursor);
-    },
-    async intent(given) {
-      const { id, command, session, params: sent } = checked('atomic/intent', editorIntentParams, given);
-      if (session !== undefined && session !== (await link.ready()).session)
-        throw new AtomicError(
-          'NoSuchSession',
-          `This server does not follow a session "${session}" now: join it with atomic/attach first.`,
-          { session },
-        );
-      return commands.intent(id, command, sent ?? {});
+    changeFolders({ added, removed }) {
+      const gone = new Set(workspaceFolders(removed));
+      folders = [...new Set([...folders.filter((it) => !gone.has(it)), ...workspaceFolders(added)])];
+      tabs.folders(folders);
     },
     configure(given) {
       const next = settingsFrom(given, settings, false);
@@ -247,42 +255,24 @@ export function createEditor(parts: EditorParts): Editor {
       settings = { ...next.settings, client: settings.client, hub: settings.hub && next.settings.hub };
       problems = next.problems;
       told();
-      link.configure(settings);
+      line.configure(settings);
+      tabs.configure(settings);
     },
     cancelProgress(token) {
-      if (!progress.owns(token)) return;
-      link
+      const tab = tabs.list.find((it) => watches.of(it).progress.owns(token));
+      tab?.link
         .intent(link.newId(), 'abort', {})
         .catch((error: unknown) => client.message('error', sentenceOf(error)));
     },
     close() {
-      events.end();
-      progress.end();
-      ask.withdraw();
-      view.close();
-      link.close();
+      for (const tab of tabs.list) {
+        watches.end(tab);
+        ask.withdraw(tab.id);
+      }
+      tabs.end();
+      line.close();
     },
   };
 }
 
 const sentenceOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-function checked<T>(
-  method: string,
-  schema: {
-    safeParse(
-      given: unknown,
-    ):
-      | { success: true; data: T }
-      | { success: false; error: { issues: { path: PropertyKey[]; message: string }[] } };
-  },
-  given: unknown,
-): T {
-  const result = schema.safeParse(given);
-  if (result.success) return result.data;
-  const { path, message } = result.error.issues[0]!;
-  throw new AtomicError(
-    'BadArguments',
-    `${method} cannot be used so: ${path.length ? `"${path.join('.')}": ` : ''}${message}.`,
-  );
-}

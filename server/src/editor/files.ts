@@ -5,8 +5,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { AtomicError } from '../protocol/errors.ts';
-import type { Dialog } from '../protocol/facts.ts';
 import type { Clock, Log } from '../session/ports.ts';
+import type { AskedText } from './ask.ts';
 import type { Client } from './client.ts';
 import { type Documents, pathOf, rangeOf } from './documents.ts';
 import { questionLine } from './question.ts';
@@ -16,11 +16,11 @@ export interface Files {
   /** Opens the prompt file. */
   compose(): Promise<void>;
   /** Opens a file for the answer to a question that wants text. */
-  answer(dialog: Dialog): Promise<void>;
+  answer(asked: AskedText): Promise<void>;
   /** `textDocument/didSave`. */
   saved(uri: string, text: string | undefined): void;
   /** Removes the files of questions that are not open any more. */
-  sweep(isOpen: (dialog: string) => boolean): void;
+  sweep(isOpen: (session: string, dialog: string) => boolean): void;
 }
 
 export interface FilesParts {
@@ -29,12 +29,14 @@ export interface FilesParts {
   show: Show;
   clock: Clock;
   log: Log;
-  /** The session's folder; attaches if need be. */
-  folder(): Promise<string>;
-  /** Sends a prompt; resolves when it is known whether it was taken. */
-  prompt(message: string): Promise<boolean>;
+  /** The folder of the session, or else of the current one; attaches if need be. */
+  folder(session?: string): Promise<string>;
+  /** The session whose prompt file this is; attaches if need be. */
+  promptOf(file: string): Promise<string | undefined>;
+  /** Sends a prompt to the session; resolves when it is known whether it was taken. */
+  prompt(session: string, message: string): Promise<boolean>;
   /** Answers the question. Rejects when it is not open any more. */
-  reply(dialog: string, value: string): Promise<void>;
+  reply(session: string, dialog: string, value: string): Promise<void>;
 }
 
 /** Stands in an answer file above the answer. */
@@ -45,57 +47,49 @@ const editing = 5000;
 
 export function createFiles(parts: FilesParts): Files {
   const { client, documents, show, clock, log } = parts;
-  const answers = new Map<string, string>();
-  let known: string | undefined;
-  let onItsWay: string | undefined;
-  /** What was taken and still stands in the file, so that saving it again does not send it again. */
-  let standing: string | undefined;
+  let answers: (AskedText & { file: string })[] = [];
+  /** Sessions whose prompt is on its way. */
+  const onItsWay = new Set<string>();
+  /** By document: what was taken and still stands in it, so that saving it again does not send it again. */
+  const standing = new Map<string, string>();
 
   documents.onChange((uri, text) => {
-    if (isPrompt(uri) && plain(text) !== standing) standing = undefined;
+    if (plain(text) !== standing.get(uri)) standing.delete(uri);
   });
-  const folder = async (): Promise<string> => {
-    known = await parts.folder();
-    return known;
-  };
-  const isPrompt = (uri: string): boolean => {
-    const file = pathOf(uri);
-    return known !== undefined && file !== undefined && same(file, path.join(known, 'prompt.md'));
-  };
 
   /** Takes what was sent out of the document that it stands in. */
   const emptied = async (uri: string, sent: string) => {
     const left = () => documents.text(uri)?.startsWith(sent) === true;
     if (!left()) return;
-    standing = plain(sent);
+    standing.set(uri, plain(sent));
     const edit = { changes: { [uri]: [{ range: rangeOf(sent), newText: '' }] } };
     await client
       .request('workspace/applyEdit', { edit }, { limit: editing })
       .catch((error: unknown) => log.info({ error: String(error) }, 'the prompt file was not emptied'));
     // An answer proves nothing: the change itself does.
     clock.after(telling, () => {
-      if (standing !== undefined && left())
+      if (standing.has(uri) && left())
         client.message(
           'info',
           'Sent. Its text still stands in the prompt file: delete it before you write the next.',
         );
     });
   };
-  const send = async (uri: string, text: string) => {
+  const send = async (session: string, uri: string, text: string) => {
     const message = plain(text);
-    if (message === '' || message === standing) return;
-    if (onItsWay !== undefined) {
+    if (message === '' || message === standing.get(uri)) return;
+    if (onItsWay.has(session)) {
       client.message('warning', 'The prompt before is still on its way: save again when it was taken.');
       return;
     }
-    onItsWay = message;
+    onItsWay.add(session);
     try {
-      if (await parts.prompt(message)) await emptied(uri, text);
+      if (await parts.prompt(session, message)) await emptied(uri, text);
     } finally {
-      onItsWay = undefined;
+      onItsWay.delete(session);
     }
   };
-  const reply = async (file: string, dialog: string, text: string) => {
+  const reply = async (asked: (typeof answers)[number], text: string) => {
     const at = text.indexOf(answerBelow);
     if (at < 0)
       throw new AtomicError(
@@ -104,27 +98,27 @@ export function createFiles(parts: FilesParts): Files {
       );
     const value = plain(text.slice(at + answerBelow.length));
     if (value === '') return;
-    await parts.reply(dialog, value);
-    forget(dialog, file);
+    await parts.reply(asked.session, asked.dialog.id, value);
+    forget(asked);
   };
-  const forget = (dialog: string, file: string) => {
-    answers.delete(dialog);
-    rmSync(file, { force: true });
+  const forget = (asked: (typeof answers)[number]) => {
+    answers = answers.filter((it) => it !== asked);
+    rmSync(asked.file, { force: true });
   };
 
   return {
     async compose() {
-      const file = path.join(await folder(), 'prompt.md');
+      const file = path.join(await parts.folder(), 'prompt.md');
       created(file, '');
       await show(file, 'The prompt file');
     },
-    async answer(dialog) {
-      let file = answers.get(dialog.id);
+    async answer({ session, dialog }) {
+      let file = answers.find((it) => it.session === session && it.dialog.id === dialog.id)?.file;
       if (file === undefined) {
-        const place = path.join(await folder(), 'answers');
+        const place = path.join(await parts.folder(session), 'answers');
         mkdirSync(place, { recursive: true, mode: 0o700 });
         file = path.join(place, `answer-${randomUUID().slice(0, 8)}.md`);
-        answers.set(dialog.id, file);
+        answers.push({ session, dialog, file });
         const question = questionLine(dialog).replace(/^/gm, '> ').replaceAll('-->', '—>');
         created(file, `${question}\n\n${answerBelow}\n${dialog.prefill ?? ''}\n`);
       }
@@ -136,16 +130,18 @@ export function createFiles(parts: FilesParts): Files {
       if (file === undefined || text === undefined) return;
       const tell = (error: unknown) =>
         client.message('error', error instanceof Error ? error.message : String(error));
-      const answered = [...answers].find(([, it]) => same(it, file));
-      if (answered) return void reply(file, answered[0], text).catch(tell);
-      folder()
-        .then(async () => {
-          if (isPrompt(uri)) await send(uri, text);
+      const answered = answers.find((it) => same(it.file, file));
+      if (answered) return void reply(answered, text).catch(tell);
+      if (path.basename(file) !== 'prompt.md') return;
+      parts
+        .promptOf(file)
+        .then(async (session) => {
+          if (session !== undefined) await send(session, uri, text);
         })
         .catch(tell);
     },
     sweep(isOpen) {
-      for (const [id, file] of answers) if (!isOpen(id)) forget(id, file);
+      for (const asked of answers) if (!isOpen(asked.session, asked.dialog.id)) forget(asked);
     },
   };
 }
@@ -166,7 +162,7 @@ function created(file: string, text: string): void {
 }
 
 /** Whether two paths are one file, through links, too. */
-function same(a: string, b: string): boolean {
+export function same(a: string, b: string): boolean {
   if (a === b) return true;
   try {
     return realpathSync(a) === realpathSync(b);

@@ -1,36 +1,33 @@
-// The connection to the hub and the one session that this editor follows. Guarantees: connected on the first need; when the
-// connection is lost it comes back by itself and continues where it stood; what was being sent is sent again under the same
-// id to the same hub, and never to another. Must not know: LSP, how the hub is reached.
+// One session that this editor follows. Guarantees: attached on the first need; when the connection is lost it continues where
+// it stood; what was being sent is sent again under the same id to the same hub, and never to another. Must not know: LSP,
+// how the hub is reached, which sessions there are besides.
 import { randomUUID } from 'node:crypto';
 import type { HubClient } from '../hub/client.ts';
 import type { Settings } from '../protocol/editor.ts';
 import { AtomicError } from '../protocol/errors.ts';
-import type { Cursor, FactsBatch } from '../protocol/hub.ts';
+import type { FactsBatch } from '../protocol/hub.ts';
 import type { Snapshot } from '../protocol/snapshot.ts';
 import { emptySnapshot } from '../session/fold.ts';
-import type { Clock, Log } from '../session/ports.ts';
+import type { Log } from '../session/ports.ts';
+import { type Line, unreachable } from './line.ts';
 import { type Change, createMirror, type Mirror } from './mirror.ts';
 
-/** Reaches a hub, or makes a private one. `name` is what a person calls the editor. */
-export type Connect = (settings: Settings, name: string) => Promise<HubClient>;
-
-export interface LinkEvents {
-  /** Facts came, or everything is new. */
-  change(change: Change): void;
-  /** The hub is gone; it is being started again. */
-  lost(): void;
-  back(): void;
-  /** It could not be reached again; the next need tries once more. */
-  givenUp(error: unknown): void;
+/** A session as the hub knows it: a folder, and the session's name in it; without a name the one that editors share. */
+export interface Target {
+  readonly workspace: string;
+  readonly session?: string;
 }
 
 export interface Link {
+  /** By which the editor's side names the session, whatever the hub calls it now. */
+  readonly id: string;
+  readonly target: Target;
   /** Undefined before the first attach. */
   readonly mirror: Mirror | undefined;
   readonly connected: boolean;
   /** The session's folder of files; undefined before the first attach. */
   readonly folder: string | undefined;
-  /** Attaches if need be. Rejects with what {@link Connect} and the hub reject with. */
+  /** Attaches if need be. Rejects with what the hub and the way to it reject with. */
   ready(): Promise<Mirror>;
   /** Sends an intent; resolves when the hub has accepted it. */
   intent(id: string, command: string, params: object): Promise<void>;
@@ -41,126 +38,88 @@ export interface Link {
   sent(id: string): boolean;
   /** Whether an origin is this editor. */
   isUs(origin: { id: string } | undefined): boolean;
-  /** Follows a session of a workspace; what is not given stays. */
-  follow(target: { session?: string; workspace?: string }): Promise<Mirror>;
   /** Takes other settings; attaches again where the hub has to know. */
   configure(settings: Settings): void;
+  /** Leaves the session. */
   close(): void;
 }
 
-/** Milliseconds before each attempt to come back. */
-export const comebacks = [0, 250, 500, 1000, 2000, 4000, 8000];
 /** How often one intent or read is sent when connections break under it. */
 const attempts = 3;
 
 export function createLink(parts: {
-  connect: Connect;
-  name: () => string;
-  workspace: string;
+  id: string;
+  line: Line;
+  target: Target;
   settings: Settings;
-  clock: Clock;
   log: Log;
-  events: LinkEvents;
+  change(change: Change): void;
 }): Link {
-  const { clock, log, events } = parts;
+  const { id, line, target, log } = parts;
   const sent = new Set<string>();
-  let { settings, workspace } = parts;
-  let session = settings.session;
+  let { settings } = parts;
   let folder: string | undefined;
   let mirror: Mirror | undefined;
-  let client: HubClient | undefined;
   let followed: { hub: HubClient; number: string } | undefined;
   let attached = false;
   /** Grows when what is wanted of the hub is another: an attach that was on its way then is not the last. */
   let wanted = 0;
   let attaching: Promise<Mirror> | undefined;
-  let cancelComeback: (() => void) | undefined;
-  let missing = false;
   let closed = false;
 
   const taken = (batch: FactsBatch) => {
-    if (!attached || !mirror || batch.session !== mirror.session || mirror.take(batch)) return;
+    if (!attached || !mirror || batch.session !== followed?.number || mirror.take(batch)) return;
     // Never seen in practice; a copy with a hole would be worse than a new one.
     log.error({ expected: mirror.seq + 1, from: batch.from }, 'facts are missing; attaching anew');
     attached = false;
     void ready().catch((error: unknown) => log.error({ error }, 'attaching anew failed'));
   };
-  const gone = (which: HubClient) => {
-    if (client !== which) return;
-    client = undefined;
-    const was = attached;
-    attached = false;
-    if (closed || !was) return;
-    log.warn({}, 'the hub is gone');
-    missing = true;
-    events.lost();
-    comeBack(0);
-  };
-  const comeBack = (attempt: number) => {
-    cancelComeback?.();
-    cancelComeback = clock.after(comebacks[attempt]!, () => {
-      cancelComeback = undefined;
-      if (closed || attached) return;
-      ready().catch((error: unknown) => {
-        if (closed || attached) return;
-        if (attempt + 1 < comebacks.length) comeBack(attempt + 1);
-        else events.givenUp(error);
-      });
-    });
-  };
+  const leave = line.join({
+    get attached() {
+      return attached;
+    },
+    facts: taken,
+    resync(resync) {
+      if (attached && mirror && resync.session === followed?.number) mirror.reset(resync);
+    },
+    lost() {
+      const was = attached;
+      attached = false;
+      return was;
+    },
+    again: () => ready(),
+  });
+  const left = (hub: HubClient, number: string) =>
+    hub.detach(number).catch((error: unknown) => log.debug({ error }, 'a session could not be left'));
 
-  const again = () => {
-    wanted += 1;
-    attached = false;
-  };
-
-  const connected = async (): Promise<HubClient> => {
-    if (client) return client;
-    const fresh = await parts.connect(settings, parts.name());
-    if (closed) {
-      fresh.close();
-      throw unreachable();
-    }
-    client = fresh;
-    fresh.onFacts(taken);
-    fresh.onResync((resync) => {
-      if (attached && mirror && resync.session === mirror.session) mirror.reset(resync);
-    });
-    fresh.onClose(() => gone(fresh));
-    return fresh;
-  };
   const attach = async (): Promise<Mirror> => {
-    const hub = await connected();
+    const hub = await line.connected();
     const before = mirror;
     const want = wanted;
     const { agent, start, whileBusy } = settings;
     const result = await hub.attach({
-      workspace,
+      workspace: target.workspace,
       whileBusy,
-      ...(session !== undefined && { session }),
+      ...(target.session !== undefined && { session: target.session }),
       ...(before && { cursor: { epoch: before.epoch, seq: before.seq } }),
       ...(agent && { agent }),
       ...(start && { start }),
     });
-    if (closed || client !== hub) throw unreachable();
     const { session: number, epoch, seq } = result;
-    const leave = (left: string) =>
-      hub.detach(left).catch((error: unknown) => log.debug({ error }, 'a session could not be left'));
-    if (followed?.hub === hub && followed.number !== number) void leave(followed.number);
+    if (closed && line.client === hub) void left(hub, number);
+    if (closed || line.client !== hub) throw unreachable();
+    if (followed?.hub === hub && followed.number !== number) void left(hub, followed.number);
     followed = { hub, number };
     if (want !== wanted) return attach();
     attached = true;
     folder = result.folder;
     const snapshot: Snapshot = result.snapshot ?? before?.snapshot ?? emptySnapshot();
     if (!mirror) {
-      mirror = createMirror({ session: number, epoch, seq, snapshot });
-      mirror.onChange(events.change);
-      events.change({ facts: [], snapshot, fresh: true });
-    } else if (result.snapshot) mirror.reset({ session: number, epoch, seq, snapshot });
-    else {
-      mirror.rename(number);
-      events.change({ facts: [], snapshot, fresh: true });
-    }
+      mirror = createMirror({ session: id, epoch, seq, snapshot });
+      mirror.onChange(parts.change);
+      parts.change({ facts: [], snapshot, fresh: true });
+    } else if (result.snapshot) mirror.reset({ session: id, epoch, seq, snapshot });
+    else parts.change({ facts: [], snapshot, fresh: true });
     return mirror;
   };
   function ready(): Promise<Mirror> {
@@ -169,10 +128,7 @@ export function createLink(parts: {
     attaching ??= (async () => {
       try {
         const result = await attach();
-        cancelComeback?.();
-        cancelComeback = undefined;
-        if (missing) events.back();
-        missing = false;
+        line.reached();
         return result;
       } finally {
         attaching = undefined;
@@ -182,21 +138,22 @@ export function createLink(parts: {
   }
   const persistently = async <T>(run: (hub: HubClient, number: string) => Promise<T>): Promise<T> => {
     for (let attempt = 1; ; attempt += 1) {
-      const { session: number } = await ready();
-      const hub = client;
-      if (!hub) continue;
+      await ready();
+      const { hub, number } = followed!;
       try {
         return await run(hub, number);
       } catch (error) {
         if (!isUnreachable(error) || closed || attempt === attempts) throw error;
         // A hub that is stopping answers so, too, and its connection is of no more use.
         hub.close();
-        gone(hub);
+        line.gone(hub);
       }
     }
   };
 
   return {
+    id,
+    target,
     get mirror() {
       return mirror;
     },
@@ -207,8 +164,8 @@ export function createLink(parts: {
       return folder;
     },
     ready,
-    async intent(id, command, params) {
-      sent.add(id);
+    async intent(intent, command, params) {
+      sent.add(intent);
       let epoch: string | undefined;
       await persistently(async (hub, number) => {
         const now = mirror?.epoch;
@@ -217,7 +174,7 @@ export function createLink(parts: {
         try {
           await hub.intent({
             session: number,
-            id,
+            id: intent,
             command,
             params: { ...params } as Record<string, unknown>,
           });
@@ -232,37 +189,27 @@ export function createLink(parts: {
         hub.read({ session: number, command, params: { ...params } as Record<string, unknown> }),
       ),
     newId: randomUUID,
-    sent: (id) => sent.has(id),
-    isUs: (origin) => origin !== undefined && origin.id === client?.origin.id,
-    follow({ session: asked, workspace: place = workspace }) {
-      // The hub's number of the session that is followed means that session, too.
-      const name = asked === undefined || asked === mirror?.session ? session : asked;
-      if (name !== session || place !== workspace) {
-        session = name;
-        workspace = place;
-        again();
-      }
-      return ready();
-    },
+    sent: (intent) => sent.has(intent),
+    isUs: (origin) => origin !== undefined && origin.id === line.client?.origin.id,
     configure(next) {
       const told = (it: Settings) => JSON.stringify([it.agent, it.start, it.whileBusy]);
-      const other = next.session !== settings.session;
-      const changed = other || told(next) !== told(settings);
+      const changed = told(next) !== told(settings);
       settings = next;
-      if (other) session = next.session;
       if (!changed || !(attached || attaching)) return;
-      again();
+      wanted += 1;
+      attached = false;
       ready().catch((error: unknown) => log.warn({ error }, 'the new settings could not be told'));
     },
     close() {
+      if (closed) return;
       closed = true;
-      cancelComeback?.();
-      client?.close();
+      leave();
+      if (attached && mirror && followed && line.client === followed.hub)
+        void left(followed.hub, followed.number);
+      attached = false;
     },
   };
 }
-
-export const cursorOf = ({ epoch, seq }: Mirror): Cursor => ({ epoch, seq });
 
 const isUnreachable = (error: unknown): boolean =>
   error instanceof AtomicError && error.code === 'HubUnreachable';
@@ -272,6 +219,3 @@ const unknownOutcome = (command: string): AtomicError =>
     'OutcomeUnknown',
     `The hub ended while "${command}" was on its way, so whether it was done is not known: look at the conversation before you send it again.`,
   );
-
-const unreachable = (): AtomicError =>
-  new AtomicError('HubUnreachable', 'The connection to the hub was lost while it was needed: try again.');

@@ -23,8 +23,6 @@ export interface Mirror {
   take(batch: FactsBatch): boolean;
   /** Begins anew. */
   reset(from: Resync): void;
-  /** The same session under another number of the hub's. */
-  rename(session: string): void;
   /**
    * The facts after a cursor, merged, as many as one notification should have; undefined: nothing new; 'resync': they
    * are not here any more.
@@ -40,7 +38,8 @@ const budget = 262_144;
 
 export function createMirror(start: Resync, kept = keptUnits): Mirror {
   const listeners: ((change: Change) => void)[] = [];
-  let { session, epoch, seq, snapshot } = start;
+  const { session } = start;
+  let { epoch, seq, snapshot } = start;
   let batches: { from: number; to: number; facts: Fact[]; units: number }[] = [];
   let units = 0;
 
@@ -72,13 +71,10 @@ export function createMirror(start: Resync, kept = keptUnits): Mirror {
       return true;
     },
     reset(from) {
-      ({ session, epoch, seq, snapshot } = from);
+      ({ epoch, seq, snapshot } = from);
       batches = [];
       units = 0;
       tell({ facts: [], snapshot, fresh: true });
-    },
-    rename(name) {
-      session = name;
     },
     after(cursor) {
       if (cursor.epoch !== epoch || cursor.seq > seq) return 'resync';

@@ -8,7 +8,7 @@ export interface Notices {
 }
 
 export interface NoticeParts {
-  client: Client;
+  client: Pick<Client, 'traits' | 'request' | 'message' | 'record'>;
   /** Whether this editor sent the intent. */
   sent(intent: string): boolean;
   isUs(origin: { id: string } | undefined): boolean;

@@ -19,8 +19,13 @@ const createLimit = 2000;
 const again = 3000;
 const tailLength = 60;
 
-export function createProgress(client: Client, clock: Clock): Progress {
-  let count = 0;
+/** `token` makes a new token; `title` is the heading of what is shown. */
+export function createProgress(
+  client: Client,
+  clock: Clock,
+  token: () => string,
+  title: () => string,
+): Progress {
   let shown: { token: string; begun: boolean; over: boolean } | undefined;
   let text = '';
   let told = '';
@@ -42,8 +47,7 @@ export function createProgress(client: Client, clock: Clock): Progress {
     else cancelReport = clock.after(wait, report);
   };
   const begin = () => {
-    count += 1;
-    const mine = { token: `atomic-${count}`, begun: false, over: false };
+    const mine = { token: token(), begun: false, over: false };
     shown = mine;
     told = '';
     quietUntil = 0;
@@ -52,7 +56,7 @@ export function createProgress(client: Client, clock: Clock): Progress {
       mine.begun = true;
       told = text;
       quietUntil = clock.now() + 1000 / client.traits.reportsPerSecond;
-      send(mine.token, { kind: 'begin', title: 'Atomic', cancellable: true, message: text });
+      send(mine.token, { kind: 'begin', title: title(), cancellable: true, message: text });
     };
     // Whatever the answer is: some editors refuse and show it all the same, some never answer.
     client

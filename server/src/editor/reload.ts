@@ -13,12 +13,12 @@ import type { Client } from './client.ts';
 import { type Document, type Documents, pathOf } from './documents.ts';
 
 export interface Reload {
-  /** Facts came: after a tool call the documents are looked at. */
-  take(facts: readonly Fact[]): void;
+  /** Facts of a workspace came: after a tool call the documents are looked at. */
+  take(facts: readonly Fact[], workspace: string): void;
   /** `textDocument/didSave`. */
   saved(uri: string, text: string | undefined): void;
   /** Whether the editor has unsaved changes of the file (absolute, or below the workspace). */
-  unsaved(file: string): boolean;
+  unsaved(file: string, workspace: string): boolean;
 }
 
 export interface ReloadParts {
@@ -26,7 +26,8 @@ export interface ReloadParts {
   documents: Documents;
   clock: Clock;
   log: Log;
-  workspace: string;
+  /** The folders in which agents work for this editor. */
+  workspaces(): readonly string[];
   /** The client looks after its own documents. */
   rich(): boolean;
 }
@@ -38,7 +39,7 @@ const most = { documents: 200, bytes: 5_000_000 };
 /** Names in one message. */
 const named = 3;
 
-export function createReload({ client, documents, clock, log, workspace, rich }: ReloadParts): Reload {
+export function createReload({ client, documents, clock, log, workspaces, rich }: ReloadParts): Reload {
   /** By address: the text that the document and its file had in common last. */
   const common = new Map<string, string>();
   /** By address: the text on disk that the person was told of. */
@@ -62,8 +63,11 @@ export function createReload({ client, documents, clock, log, workspace, rich }:
     const file = pathOf(uri);
     if (file === undefined) return false;
     const real = realOf(file);
-    const inside = path.relative(realOf(workspace), real);
-    return touched.has(real) || !(inside.startsWith('..') || path.isAbsolute(inside));
+    const inside = (workspace: string) => {
+      const below = path.relative(realOf(workspace), real);
+      return !(below.startsWith('..') || path.isAbsolute(below));
+    };
+    return touched.has(real) || workspaces().some(inside);
   };
   const look = async () => {
     planned = false;
@@ -91,7 +95,7 @@ export function createReload({ client, documents, clock, log, workspace, rich }:
   };
 
   return {
-    take(facts) {
+    take(facts, workspace) {
       if (rich()) return;
       for (const fact of facts)
         if (fact.type === 'file_touched') touched.add(realOf(path.resolve(workspace, fact.path)));
@@ -106,7 +110,7 @@ export function createReload({ client, documents, clock, log, workspace, rich }:
       const text = given ?? documents.text(uri);
       if (text !== undefined) common.set(uri, markOf(text));
     },
-    unsaved(file) {
+    unsaved(file, workspace) {
       const real = realOf(path.resolve(workspace, file));
       return documents.all().some(({ uri, text }) => {
         const own = pathOf(uri);

@@ -11,6 +11,7 @@ import {
   type ProtocolConnection,
   TextDocumentSyncKind,
   type WatchDog,
+  type WorkspaceFoldersChangeEvent,
 } from 'vscode-languageserver';
 import { systemClock } from '../hub/clock.ts';
 import { commandTable } from '../protocol/commands.ts';
@@ -21,7 +22,7 @@ import { createClient } from './client.ts';
 import { type Traits, traitsOf } from './client-table.ts';
 import { createEditor, type Editor, type SessionOf } from './editor.ts';
 import { allQuestions } from './features.ts';
-import type { Connect } from './link.ts';
+import type { Connect } from './line.ts';
 import { defaultSettings, settingsFrom } from './settings.ts';
 import { createTransport } from './transport.ts';
 
@@ -137,9 +138,13 @@ export function runLanguageServer(options: ServerOptions): Promise<number> {
         log,
         isAlive,
       });
-      // Only now: vscode-languageserver takes this notification for itself during initialize.
+      // Only now: vscode-languageserver takes these notifications for itself during initialize.
       connection.onNotification('window/workDoneProgress/cancel', ({ token }: { token: unknown }) =>
         editor?.cancelProgress(token),
+      );
+      connection.onNotification(
+        'workspace/didChangeWorkspaceFolders',
+        ({ event }: { event: WorkspaceFoldersChangeEvent }) => editor?.changeFolders(event),
       );
       return initializeResult(params, editor, options.version);
     });
@@ -153,14 +158,11 @@ export function runLanguageServer(options: ServerOptions): Promise<number> {
         it.execute(command, args),
       ),
     );
-    connection.onRequest(
-      editorMethods.attach,
-      answered((it, params: unknown) => it.attach(object(params))),
-    );
-    connection.onRequest(
-      editorMethods.intent,
-      answered((it, params: unknown) => it.intent(object(params))),
-    );
+    for (const name of ['attach', 'detach', 'intent', 'read'] as const)
+      connection.onRequest(
+        editorMethods[name],
+        answered((it, params: unknown) => it.rich[name](object(params))),
+      );
     for (const method of allQuestions)
       connection.onRequest(method, (params: unknown, token: CancellationToken) =>
         answered((it) => it.features.answer(method, params, signalOf(token)))(params),

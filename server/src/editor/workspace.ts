@@ -8,14 +8,18 @@ import { URI } from 'vscode-uri';
  * editors give for a folder without a project's marks. Undefined when there is none on this machine's disk.
  */
 export function workspaceFolder(params: InitializeParams): string | undefined {
-  for (const { uri } of params.workspaceFolders ?? []) {
-    const folder = diskPath(uri);
-    if (folder !== undefined) return folder;
-  }
+  const [first] = workspaceFolders(params.workspaceFolders);
+  if (first !== undefined) return first;
   const root = diskPath(params.rootUri);
   if (root !== undefined) return root;
   const { rootPath } = params;
   return typeof rootPath === 'string' && path.isAbsolute(rootPath) ? rootPath : undefined;
+}
+
+/** The folders of a list (LSP: `WorkspaceFolder`) that are on this machine's disk, each once. */
+export function workspaceFolders(folders: readonly { uri: string }[] | null | undefined): string[] {
+  const paths = (folders ?? []).map(({ uri }) => diskPath(uri));
+  return [...new Set(paths.filter((it) => it !== undefined))];
 }
 
 function diskPath(uri: string | null | undefined): string | undefined {

@@ -13,6 +13,7 @@ import {
   hubMethods,
   hubProtocol,
   type IntentParams,
+  type KnownSession,
   type ReadParams,
   type Resync,
   type StatusResult,
@@ -32,6 +33,8 @@ export interface HubClient {
   intent(params: IntentParams): Promise<{ intent: string }>;
   /** The data of the agent's answer. Rejects with `AgentRefused`, `CommandUnavailable`, `TimedOut`, `AgentGone`. */
   read(params: ReadParams): Promise<unknown>;
+  /** The sessions that run or are remembered, the newest first; rejects with `Internal` at an older hub. */
+  sessions(params: { workspace?: string }): Promise<{ sessions: KnownSession[] }>;
   status(): Promise<StatusResult>;
   stop(how: { whenIdle?: boolean; force?: boolean }): Promise<{ stopping: boolean; reason?: string }>;
   onFacts(listener: (batch: FactsBatch) => void): void;
@@ -89,6 +92,7 @@ export async function connectHubClient(stream: Duplex, hello: Hello, log?: Log):
     },
     intent: (params) => request(hubMethods.intent, params),
     read: (params) => request(hubMethods.read, params),
+    sessions: (params) => request(hubMethods.sessions, params),
     status: () => request(hubMethods.status, {}),
     stop: (how) => request(hubMethods.stop, how),
     onFacts: (listener) => void factsListeners.push(listener),

@@ -1,9 +1,11 @@
 // The hub: sessions, and the connections to them. Guarantees: it stops by itself some time after the last peer left, but
 // never during a run or with a question open; stopping ends every agent first. Must not know: sockets, processes, LSP.
+import fs from 'node:fs';
 import type { Duplex } from 'node:stream';
-import { hubProtocol, type SessionInfo, type StatusResult } from '../protocol/hub.ts';
+import { hubProtocol, type KnownSession, type SessionInfo, type StatusResult } from '../protocol/hub.ts';
 import type { Clock, Log, StartAgent } from '../session/ports.ts';
 import type { CreateSession } from './core.ts';
+import { allSessionFolders, type SessionMeta } from './folders.ts';
 import { createPeer, type Peer } from './peer.ts';
 import { createRegistry, type Held } from './registry.ts';
 import { createWire, type Wire } from './wire.ts';
@@ -162,6 +164,38 @@ export function createHub(options: HubOptions): Hub {
     sessions: registry.list.map(infoOf),
   });
 
+  const sessions = async (workspace: string | undefined): Promise<KnownSession[]> => {
+    const open = registry.list.map((held) => {
+      const { agent: _, editors, dialogs, busy, sessionName, name, workspace } = infoOf(held);
+      return {
+        workspace,
+        name,
+        running: true,
+        busy,
+        dialogs,
+        editors: editors.map(({ origin }) => origin.name),
+        ...(sessionName !== undefined && { sessionName }),
+      };
+    });
+    const isOpen = (meta: SessionMeta) =>
+      open.some((it) => it.workspace === meta.workspace && it.name === meta.session);
+    const remembered = allSessionFolders(options.folder)
+      .map(({ meta }) => meta)
+      .filter((meta) => !isOpen(meta))
+      .sort((a, b) => b.updated - a.updated)
+      .map(({ workspace, session: name, sessionName, updated }) => ({
+        workspace,
+        name,
+        running: false,
+        busy: false,
+        dialogs: 0,
+        editors: [],
+        updated,
+        ...(sessionName !== undefined && { sessionName }),
+      }));
+    const real = workspace && (await fs.promises.realpath(workspace).catch(() => workspace));
+    return [...open, ...remembered].filter((it) => real === undefined || it.workspace === real);
+  };
   const host = {
     version,
     registry,
@@ -172,6 +206,7 @@ export function createHub(options: HubOptions): Hub {
     get stopping() {
       return stopping;
     },
+    sessions,
     status,
     stop,
   };

@@ -18,6 +18,7 @@ export interface PeerHost {
   /** A new origin's id. */
   originId(): string;
   readonly stopping: boolean;
+  sessions(workspace: string | undefined): Promise<hub.KnownSession[]>;
   status(): hub.StatusResult;
   stop(how: z.infer<typeof hub.stopParams>): { stopping: boolean; reason?: string };
 }
@@ -137,6 +138,10 @@ export function createPeer(wire: Wire, host: PeerHost, log: Log): Peer {
   answer(hub.hubMethods.read, hub.readParams, ({ session, command, params }, signal) => {
     atWork();
     return registry.get(session).session.read(command, params, signal);
+  });
+  answer(hub.hubMethods.sessions, hub.sessionsParams, async ({ workspace }) => {
+    known();
+    return { sessions: await host.sessions(workspace) };
   });
   answer(hub.hubMethods.status, anything, () => {
     known();

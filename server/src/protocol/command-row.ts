@@ -57,6 +57,8 @@ export interface CommandRow {
   /** Parameters from a bare string argument. */
   bare?: (text: string) => Params;
   kind: Kind;
+  /** Of kind `read`: the editor's own server has the data, and nobody else. */
+  here?: true;
   /** Whether the agent has an RPC command of this name; the others are the bridge's own. */
   rpc: boolean;
   lane: Lane;

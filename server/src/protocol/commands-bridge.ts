@@ -1,9 +1,34 @@
 // Rows: what the bridge itself does. Guarantees and absences: see command-row.ts.
 import * as z from 'zod';
-import { row, text } from './command-row.ts';
+import { type Ask, type Params, row, text } from './command-row.ts';
 
 const files = 'Prompt file and chat';
 const bridge = 'The bridge';
+const several = 'Several sessions at once';
+const folder = z.string().optional();
+
+/** `review · My Projekt · in Helix, working`, as a choice. */
+const label = ({ name, workspace, current, editors, busy, dialogs, sessionName }: Params): string => {
+  const doing = current
+    ? 'here'
+    : dialogs > 0
+      ? 'asks something'
+      : busy
+        ? 'working'
+        : editors?.length > 0
+          ? `in ${editors.join(', ')}`
+          : 'at rest';
+  return [name, sessionName, String(workspace).split(/[\\/]/).at(-1), doing].filter(Boolean).join(' · ');
+};
+const asked: Ask = {
+  with: 'pick',
+  title: 'Session',
+  from: 'list_tabs',
+  list: 'sessions',
+  label,
+  take: ({ name, workspace }) => ({ session: name, workspace }),
+  empty: 'There is no session yet.',
+};
 
 export const bridgeRows = [
   row({
@@ -29,6 +54,62 @@ export const bridgeRows = [
     doc: 'Puts earlier turns in front of those that the open chat shows.',
     kind: 'local',
     returns: '`{opens}`: what is shown.',
+  }),
+  row({
+    name: 'list_tabs',
+    group: several,
+    title: 'List the sessions side by side',
+    doc: 'The sessions that this editor follows, and the others of its folders: those that run, and those that a hub remembers. Earlier conversations within one session are `list_sessions`.',
+    kind: 'read',
+    here: true,
+    returns:
+      '`{tabs, sessions}`. A tab is `{session, name, workspace, current, connected, busy, dialogs, title?, sessionName?}`; `session` is its id in this editor. A session is `{name, workspace, current, session?, running, busy, dialogs, editors, sessionName?, updated?}`; `session` is there when this editor follows it, `editors` are the names of those who watch it.',
+  }),
+  row({
+    name: 'new_tab',
+    group: several,
+    title: 'New session beside this one',
+    doc: 'Joins the session of this name in the folder, or begins it, and makes it the current one; the others go on. Without a name a new one is found.',
+    params: { name: text.optional(), workspace: folder },
+    bare: (name) => ({ name }),
+    kind: 'local',
+    returns: '`{session, name, workspace}`: its id in this editor, its name and folder.',
+    example: { name: 'review' },
+  }),
+  row({
+    name: 'attach_session',
+    group: several,
+    title: 'Go to another session',
+    doc: 'Makes another session of this folder, or of `workspace`, the current one, and follows it if need be. One that nobody knows is refused; `new_tab` begins one.',
+    params: { session: text, workspace: folder },
+    bare: (session) => ({ session }),
+    kind: 'local',
+    ask: asked,
+    returns: '`{session, name, workspace}`, as above.',
+    example: { session: 'review' },
+  }),
+  row({
+    name: 'sessions',
+    group: several,
+    title: 'Choose a session',
+    doc: 'Shows the sessions of the editor’s folders and goes to the one that is chosen.',
+    params: { session: text, workspace: folder },
+    bare: (session) => ({ session }),
+    kind: 'local',
+    ask: asked,
+    alias: { of: 'attach_session', params: {} },
+    returns: '`{session, name, workspace}`, as above.',
+    example: { session: 'review' },
+  }),
+  row({
+    name: 'close_tab',
+    group: several,
+    title: 'Leave a session',
+    doc: 'This editor follows the session no longer; the session goes on in the hub. Without a name the current one is left.',
+    params: { session: text.optional(), workspace: folder },
+    bare: (session) => ({ session }),
+    kind: 'local',
+    returns: '`{session, name, workspace}` of the session that is current now.',
   }),
   row({
     name: 'rpc',

@@ -265,8 +265,10 @@ export const settingWords: Record<
 
 /** Fields of the requests that a rich client sends. */
 export const requestWords: Record<string, string> = {
-  session: 'Which session; absent: the one that this server is attached to.',
-  workspace: 'Absolute path of the folder; absent: that of `initialize`.',
+  session:
+    'The id of a session that the server follows, or (`atomic/attach`) a session’s name; absent: the current one.',
+  workspace: 'Absolute path of the folder; absent: that of the current session.',
+  current: 'true: it is the current session from now on.',
   cursor: 'Where the client stands, to continue without a snapshot.',
   'cursor.epoch': 'From an earlier answer or batch.',
   'cursor.seq': 'The last number that the client has seen.',

@@ -4,7 +4,14 @@ import * as z from 'zod';
 import type { CommandRow, Params } from './command-row.ts';
 import { commandTable } from './commands.ts';
 import { errorWords, factWords, requestWords, settingWords, snapshotWords } from './docs-words.ts';
-import { editorAttachParams, editorIntentParams, editorMethods, settings } from './editor.ts';
+import {
+  editorAttachParams,
+  editorDetachParams,
+  editorIntentParams,
+  editorMethods,
+  editorReadParams,
+  settings,
+} from './editor.ts';
 import { errorCodes } from './errors.ts';
 import { streamFacts } from './facts.ts';
 
@@ -172,13 +179,15 @@ const factList = (): string =>
 export const protocolTables = (): Record<string, string> => ({
   settings: fieldTable(settings, settingWords),
   attach: fieldTable(editorAttachParams, requestWords),
+  detach: fieldTable(editorDetachParams, requestWords),
   intent: fieldTable(editorIntentParams, requestWords),
+  read: fieldTable(editorReadParams, requestWords),
   methods: table(
     ['method', 'kind', 'from → to'],
     Object.entries(editorMethods).map(([name, method]) => [
       code(method),
-      name === 'events' || name === 'resync' ? 'notification' : 'request',
-      name === 'attach' || name === 'intent' ? 'client → server' : 'server → client',
+      ['events', 'resync', 'tabs'].includes(name) ? 'notification' : 'request',
+      ['attach', 'detach', 'intent', 'read'].includes(name) ? 'client → server' : 'server → client',
     ]),
   ),
   facts: factList(),

@@ -40,6 +40,7 @@ export const editorAttachParams = z.strictObject({
   session: z.string().optional(),
   workspace: z.string().optional(),
   cursor: cursor.optional(),
+  current: z.boolean().optional(),
 });
 export interface EditorAttachResult {
   session: string;
@@ -56,6 +57,36 @@ export const editorIntentParams = z.strictObject({
   params: z.record(z.string(), z.unknown()).optional(),
 });
 
+/** `atomic/detach`: request of a rich client; answered with null. */
+export const editorDetachParams = z.strictObject({ session: z.string() });
+
+/** `atomic/read`: request of a rich client; answered with the data. */
+export const editorReadParams = z.strictObject({
+  session: z.string().optional(),
+  command: z.string(),
+  params: z.record(z.string(), z.unknown()).optional(),
+});
+
+/** A session that an editor follows. */
+export interface TabInfo {
+  /** Its id in this editor. */
+  session: string;
+  name: string;
+  workspace: string;
+  /** The one that is meant when nothing says so. */
+  current: boolean;
+  connected: boolean;
+  busy: boolean;
+  /** Open questions. */
+  dialogs: number;
+  title?: string;
+  sessionName?: string;
+}
+/** `atomic/tabs`: notification. */
+export interface EditorTabs {
+  tabs: TabInfo[];
+}
+
 /** `atomic/events`: notification. */
 export type EditorEvents = FactsBatch;
 /** `atomic/dialog`: request to the client; cancelled when the dialog was settled elsewhere. */
@@ -68,7 +99,10 @@ export type EditorDialogResult = DialogAnswer | null;
 
 export const editorMethods = {
   attach: 'atomic/attach',
+  detach: 'atomic/detach',
   intent: 'atomic/intent',
+  read: 'atomic/read',
+  tabs: 'atomic/tabs',
   events: 'atomic/events',
   resync: 'atomic/resync',
   dialog: 'atomic/dialog',

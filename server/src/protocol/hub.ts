@@ -95,6 +95,25 @@ export const readParams = z.strictObject({
 });
 export type ReadParams = z.infer<typeof readParams>;
 
+export const sessionsParams = z.looseObject({
+  /** Only those of this folder. */
+  workspace: z.string().optional(),
+});
+/** A session that runs in the hub or that it remembers. */
+export interface KnownSession {
+  workspace: string;
+  name: string;
+  /** The hub has it open. */
+  running: boolean;
+  busy: boolean;
+  dialogs: number;
+  /** Names of those who watch it. */
+  editors: string[];
+  sessionName?: string;
+  /** Milliseconds since the epoch. */
+  updated?: number;
+}
+
 export const sessionParams = z.strictObject({ session: z.string() });
 export const stopParams = z.strictObject({ whenIdle: z.boolean().optional(), force: z.boolean().optional() });
 
@@ -148,6 +167,7 @@ export const hubMethods = {
   detach: 'detach',
   intent: 'intent',
   read: 'read',
+  sessions: 'sessions',
   status: 'status',
   stop: 'stop',
   /** Hub → peer notifications. */

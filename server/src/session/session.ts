@@ -189,7 +189,7 @@ export const createSession: CreateSession = (parts) => {
 
 function rowOf(command: string): CommandRow {
   const row = commandRow(command);
-  if (!row || row.kind === 'local')
+  if (!row || row.kind === 'local' || row.here)
     throw new AtomicError(
       'UnknownCommand',
       `The hub knows no command "${command}"; atomic.rpc sends what is newer.`,

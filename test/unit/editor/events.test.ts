@@ -1,7 +1,7 @@
 // The stream for rich clients, and what becomes of it all when the hub is lost.
 import { describe, expect, it } from 'vitest';
 import { createEvents } from '../../../server/src/editor/events.ts';
-import { comebacks } from '../../../server/src/editor/link.ts';
+import { comebacks } from '../../../server/src/editor/line.ts';
 import { createMirror } from '../../../server/src/editor/mirror.ts';
 import { AtomicError } from '../../../server/src/protocol/errors.ts';
 import type { Fact } from '../../../server/src/protocol/facts.ts';
@@ -174,7 +174,10 @@ describe('atomic/intent', () => {
     expect(await send({ id: 'b', command: 'atomic.abort' })).toEqual({ intent: 'b' });
     expect(editor.hub.intents.map(({ id, command }) => `${id} ${command}`)).toEqual(['a prompt', 'b abort']);
     for (const [params, sentence] of [
-      [{ id: 'c', command: 'get_state' }, /is no work for the agent: send it with workspace\/executeCommand/],
+      [
+        { id: 'c', command: 'get_state' },
+        /is no work for the agent: send it with atomic\/read, or with workspace\/executeCommand/,
+      ],
       [{ id: 'c', command: 'prompt', params: {} }, /needs "message"/],
       [{ command: 'prompt' }, /atomic\/intent cannot be used so: "id"/],
     ] as const)

@@ -1,6 +1,6 @@
 // A hub of one session for tests of the language server. Guarantees a real journal and fold, and the behaviour of a hub client:
 // facts come in later turns and merged, a lost connection refuses. Must not know what is tested.
-import type { Connect } from '../../../server/src/editor/link.ts';
+import type { Connect } from '../../../server/src/editor/line.ts';
 import type { HubClient } from '../../../server/src/hub/client.ts';
 import type { Settings } from '../../../server/src/protocol/editor.ts';
 import { AtomicError } from '../../../server/src/protocol/errors.ts';
@@ -147,6 +147,7 @@ export function fakeHub(): FakeHub {
             throw new AtomicError('AgentRefused', `The agent refused ${params.command}.`);
           return hub.data[params.command];
         },
+        sessions: async () => ({ sessions: [] }),
         status: () => Promise.reject(new Error('not here')),
         stop: () => Promise.reject(new Error('not here')),
         onFacts: (listener) => void facts.push(listener),

@@ -31,6 +31,30 @@ describe('sharing', () => {
     expect(hub.status().sessions.map(({ name }) => name)).toEqual(['default', 'tab', 'default']);
   });
 
+  it('lists the sessions that run and those that it remembers, of one folder or of all', async () => {
+    const { join, folder } = started();
+    const [one, two] = [await join('Neovim'), await join('Helix')];
+    const [workspace, elsewhere] = [folders.make('work'), folders.make('work')];
+    await one.attach({ workspace });
+    await two.attach({ workspace });
+    await one.attach({ workspace: elsewhere, session: 'far' });
+    const next = started({ folder });
+    const three = await next.join('Emacs');
+    await three.attach({ workspace, session: 'tab' });
+    const running = { running: true, busy: false, dialogs: 0 };
+    expect((await one.sessions({ workspace })).sessions).toMatchObject([
+      { name: 'default', editors: ['Neovim', 'Helix'], ...running },
+      { name: 'tab', running: false, updated: expect.any(Number) },
+    ]);
+    const link = path.join(folders.make('links'), 'link');
+    fs.symlinkSync(workspace, link);
+    expect((await three.sessions({ workspace: link })).sessions.map(({ name }) => name)).toEqual([
+      'tab',
+      'default',
+    ]);
+    expect((await three.sessions({})).sessions).toHaveLength(3);
+  });
+
   it('makes one session however many ask for it at once', async () => {
     const { join, all } = started();
     const workspace = folders.make('work');

@@ -1,0 +1,62 @@
+// What the server itself does for commands: opening files, changing between sessions, and looking at what is about to be done.
+// Guarantees: every row of kind `local`, and every reading one that only this server can answer, has its entry. Must not know:
+// how commands are dispatched.
+import type { FileChange } from '../protocol/changes.ts';
+import { AtomicError } from '../protocol/errors.ts';
+import type { Log } from '../session/ports.ts';
+import { showChanges } from './changes.ts';
+import type { Client } from './client.ts';
+import type { CommandParts } from './commands.ts';
+import type { Files } from './files.ts';
+import type { Reload } from './reload.ts';
+import type { Show } from './show.ts';
+import { type TabCommandParts, tabCommands } from './tab-commands.ts';
+import type { Tab } from './tabs.ts';
+import type { View } from './view.ts';
+
+export interface LocalsParts extends Pick<TabCommandParts, 'tabs' | 'folders' | 'known'> {
+  client: Client;
+  files: Pick<Files, 'compose'>;
+  show: Show;
+  /** The folder of a session; attaches if need be. */
+  folder(session: string): Promise<string>;
+  unsaved: Reload['unsaved'];
+  /** The live chat of a session. */
+  view(tab: Tab): View;
+  /** The client is told of its sessions by atomic/tabs. */
+  rich(): boolean;
+  log: Log;
+}
+
+export function createLocals(parts: LocalsParts): Pick<CommandParts, 'locals' | 'checks'> {
+  const { client, tabs, files, show, folder, folders, known, unsaved, view, rich, log } = parts;
+  const tell = (sentence: string) => client.message('info', sentence, true);
+  return {
+    locals: {
+      compose: { answer: { opens: 'prompt.md' }, run: files.compose },
+      open: { answer: { opens: 'views' }, run: (_, tab) => view(tab).open() },
+      older_turns: { answer: { opens: 'views' }, run: (_, tab) => view(tab).older() },
+      changes: {
+        answer: { opens: 'changes.diff' },
+        run: (_, tab) =>
+          showChanges({
+            folder: () => folder(tab.id),
+            list: () => tab.link.read('list_changes', {}) as Promise<{ files: FileChange[] }>,
+            show,
+            tell,
+          }),
+      },
+      ...tabCommands({ tabs, folders, known, tell: (sentence) => void (rich() || tell(sentence)), log }),
+    },
+    checks: {
+      revert_file({ path: file }, { workspace }) {
+        if (unsaved(file, workspace))
+          throw new AtomicError(
+            'RevertRefused',
+            `${file} was left as it is, because you have unsaved changes in it: save or undo them, then try again.`,
+            { path: file },
+          );
+      },
+    },
+  };
+}
