@@ -25,11 +25,21 @@ const audit = async () => {
   console.log('     audit: this registry has no advisories, so nothing is known about the packages');
   return '';
 };
+/** A linter from Debian (`lua-check`), which is no npm package: where it is missing that is said, and CI has it. */
+const luaLint = async () => {
+  const said = await run('luacheck', '--config', 'clients/neovim/.luacheckrc', '-q', '--no-color', ...lua);
+  if (!said.includes('ENOENT') || process.env.CI) return said;
+  console.log('     lua lint: luacheck is missing (Debian: lua-check), so nothing was linted');
+  return '';
+};
 const bin = (name) => `${root}/node_modules/.bin/${name}`;
 const files = projectFiles();
+const lua = ['clients/neovim', 'test/editors/neovim.lua'];
 
 const steps = {
   'format and lint': () => run(bin('biome'), 'check', '--max-diagnostics=50'),
+  'lua format': () => run(bin('stylua'), '--check', '--config-path', 'clients/neovim/.stylua.toml', ...lua),
+  'lua lint': luaLint,
   types: () => run(bin('tsc')),
   'generated files': () => run(process.execPath, 'scripts/generate.mjs', '--check'),
   imports: () => importProblems(files).join('\n'),

@@ -1,10 +1,11 @@
-// Writes what derives from the definitions: docs/commands.md, the tables of docs/protocol.md, and the command constants of the
-// Neovim and Emacs clients. `--check` writes nothing and exits 1 naming the files that are not as they would be written.
+// Writes what derives from the definitions: docs/commands.md, the tables of docs/protocol.md, the command constants of the Neovim
+// and Emacs clients, and the Neovim plugin's schema and help. `--check` writes nothing and exits 1 naming the files that are not as they would be written.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { helpFile, luaSchema } from './neovim.mjs';
 
 const program = (path) => fileURLToPath(new URL(path, import.meta.url));
 const bundle = await build({
@@ -46,10 +47,13 @@ const formatted = (path, text) =>
       })
     : text;
 const current = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined);
+const schema = () => JSON.parse(current('clients/neovim/schema.json'));
 const files = {
   'docs/commands.md': () => docs.commandsPage(),
   [page]: () => filledPage(current(page) ?? '', docs.protocolTables()),
   'clients/neovim/lua/atomic/commands.lua': () => docs.luaCommands(),
+  'clients/neovim/lua/atomic/schema.lua': () => luaSchema(schema()),
+  'clients/neovim/doc/atomic.txt': () => helpFile(current('scripts/neovim-help.txt'), schema()),
   'clients/emacs/atomic-lsp-commands.el': () => docs.elispCommands(),
 };
 

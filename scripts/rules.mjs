@@ -90,7 +90,11 @@ export const longFiles = {
   'server/src/protocol/commands-session.ts': 'rows of one table',
 };
 
-const generated = new Set(['clients/neovim/lua/atomic/commands.lua', 'clients/emacs/atomic-lsp-commands.el']);
+const generated = new Set([
+  'clients/neovim/lua/atomic/commands.lua',
+  'clients/neovim/lua/atomic/schema.lua',
+  'clients/emacs/atomic-lsp-commands.el',
+]);
 
 /** Files that are too long, and exceptions that are not needed any more. */
 export function lengthProblems(files) {

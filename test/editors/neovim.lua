@@ -137,12 +137,16 @@ function M.await(id, code)
     end
   end
   -- No event stands for any change of any state; this clock is Neovim's own and costs the test nothing.
-  timer:start(0, 10, vim.schedule_wrap(function()
-    local ok, value = pcall(condition)
-    if not ok then
-      stop({ id = id, error = tostring(value) })
-    elseif value then
-      stop({ id = id, value = value })
-    end
-  end))
+  timer:start(
+    0,
+    10,
+    vim.schedule_wrap(function()
+      local ok, value = pcall(condition)
+      if not ok then
+        stop({ id = id, error = tostring(value) })
+      elseif value then
+        stop({ id = id, value = value })
+      end
+    end)
+  )
 end

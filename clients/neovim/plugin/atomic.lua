@@ -16,12 +16,14 @@ end, {
   end,
 })
 
-for name, action in pairs({ open = 'open', toggle = 'toggle', stop = 'stop', next = 'next', new = 'new' }) do
+for _, name in ipairs({ 'open', 'toggle', 'stop', 'next', 'new', 'changes', 'fix' }) do
   vim.keymap.set('n', '<Plug>(atomic-' .. name .. ')', function()
-    require('atomic')[action]()
+    require('atomic')[name]()
   end, { desc = 'Atomic: ' .. name })
 end
-vim.keymap.set('x', '<Plug>(atomic-ask)', ":Atomic<CR>", { silent = true, desc = 'Atomic: ask about the selection' })
+vim.keymap.set('x', '<Plug>(atomic-ask)', function()
+  require('atomic.command').selected()
+end, { desc = 'Atomic: ask about the selection' })
 vim.keymap.set('n', '<Plug>(atomic-ask)', function()
   return require('atomic.command').operator()
 end, { expr = true, desc = 'Atomic: ask about a motion' })

@@ -1,6 +1,9 @@
--- The chat's windows. Guarantees: transcript and prompt open and close together; window options are set for the chat's buffers
--- alone; whatever is opened here is gone after `close`. Must not know: facts, the language server.
+-- The chat. Guarantees: transcript and prompt open and close together; window options are set for the chat's buffers alone; whatever is
+-- opened here is gone after `close`. Must not know: facts, the language server.
 local config = require('atomic.config')
+local layout = require('atomic.layout')
+local panel = require('atomic.panel')
+local tell = require('atomic.tell')
 local transcript = require('atomic.transcript')
 
 local M = {}
@@ -18,69 +21,12 @@ function M.is_open()
   return valid(windows.transcript) and vim.api.nvim_win_get_buf(windows.transcript) == transcript.buffer()
 end
 
-local function size(setting, whole)
-  return math.max(10, math.floor(setting < 1 and whole * setting or setting))
-end
-
-local function floating(height, row)
-  local options = config.get()
-  local width = math.min(size(math.max(options.width, 0.6), vim.o.columns), vim.o.columns - 4)
-  return {
-    relative = 'editor',
-    width = width,
-    height = height,
-    row = row,
-    col = math.floor((vim.o.columns - width) / 2),
-    border = 'rounded',
-  }
-end
-
-local function open_transcript()
-  local options, buffer = config.get(), transcript.buffer()
-  if options.layout == 'tab' then
-    vim.cmd('tab split')
-    vim.api.nvim_win_set_buf(0, buffer)
-    return vim.api.nvim_get_current_win()
-  elseif options.layout == 'float' then
-    return vim.api.nvim_open_win(buffer, false, floating(math.max(5, vim.o.lines - options.prompt_height - 8), 1))
-  elseif options.layout == 'below' then
-    return vim.api.nvim_open_win(buffer, false, {
-      split = 'below',
-      win = -1,
-      height = size(options.height, vim.o.lines) + options.prompt_height,
-    })
-  end
-  return vim.api.nvim_open_win(buffer, false, {
-    split = options.layout,
-    win = -1,
-    width = size(options.width, vim.o.columns),
-  })
-end
-
-local function open_prompt(buffer)
-  local options = config.get()
-  if options.layout == 'float' then
-    return vim.api.nvim_open_win(buffer, false, floating(options.prompt_height, vim.o.lines - options.prompt_height - 4))
-  end
-  return vim.api.nvim_open_win(buffer, false, {
-    split = 'below',
-    win = windows.transcript,
-    height = options.prompt_height,
-  })
-end
-
-local function options_of(window, values)
-  for name, value in pairs(values) do
-    vim.wo[window][0][name] = value
-  end
-end
-
 local function copied(text, what)
   if text and text ~= '' then
     vim.fn.setreg('"', text)
     pcall(vim.fn.setreg, '+', text)
   else
-    vim.notify('There is no ' .. what .. ' here.', vim.log.levels.WARN, { title = 'atomic' })
+    tell.warn('There is no ' .. what .. ' here.')
   end
 end
 
@@ -116,45 +62,76 @@ function M.last_answer()
   end
 end
 
+local function open_file()
+  local entry = transcript.at(vim.fn.line('.') - 1)
+  local root = require('atomic.session').root()
+  local text = require('atomic.places').under(vim.api.nvim_get_current_line(), vim.api.nvim_win_get_cursor(0)[2])
+  local found = require('atomic.places').find(text, root)
+  local args = entry and entry.tool and entry.tool.args
+  if not found and args then
+    -- On a tool, its file, whatever its name holds.
+    found = require('atomic.places').find(tostring(args.path or args.file_path or ''), root)
+  end
+  if not found then
+    return tell.warn(('There is no file %s in %s.'):format(text, vim.fn.fnamemodify(root, ':~')))
+  end
+  require('atomic.places').open(found.path, found.line, found.column)
+end
+
+local function turn(step)
+  return function()
+    local line = transcript.turn(vim.fn.line('.'), step)
+    if line then
+      vim.api.nvim_win_set_cursor(0, { line, 0 })
+    end
+  end
+end
+
+---What the keys of both buffers do.
+---@return table<string, fun()>
+function M.actions()
+  local function does(name, ...)
+    local arguments = { ... }
+    return function()
+      require('atomic')[name](unpack(arguments))
+    end
+  end
+  return {
+    stop = does('stop'),
+    next_question = does('next'),
+    close = M.close,
+    queue = function()
+      require('atomic.queue').open()
+    end,
+    cycle_model = does('intent', 'cycle_model'),
+    cycle_thinking = does('intent', 'cycle_thinking_level'),
+  }
+end
+
 local function keys(buffer)
   if keyed[buffer] then
     return
   end
   keyed[buffer] = true
-  local wanted = config.get().keys
-  local function map(name, action, desc)
-    for _, key in ipairs(type(wanted[name]) == 'table' and wanted[name] or { wanted[name] or nil }) do
-      vim.keymap.set('n', key, action, { buffer = buffer, desc = 'Atomic: ' .. desc, nowait = true })
-    end
-  end
-  local function turn(step)
-    return function()
-      local line = transcript.turn(vim.fn.line('.'), step)
-      if line then
-        vim.api.nvim_win_set_cursor(0, { line, 0 })
-      end
-    end
-  end
-  map('next_turn', turn(1), 'next turn')
-  map('previous_turn', turn(-1), 'previous turn')
-  map('close', M.close, 'close the chat')
-  map('to_prompt', function()
-    M.open()
-    vim.cmd.startinsert()
-  end, 'write a prompt')
-  map('stop', function()
-    require('atomic').stop()
-  end, 'stop')
-  map('next_question', function()
-    require('atomic').next()
-  end, 'next question')
-  map('copy_answer', function()
-    copied(M.last_answer(), 'answer')
-  end, 'copy the last answer')
-  map('copy_block', function()
-    copied(M.block_at(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), vim.fn.line('.')), 'code block')
-  end, 'copy the code block')
-  vim.keymap.set('n', 'gf', 'gF', { buffer = buffer, desc = 'Atomic: file and line under the cursor' })
+  config.map(
+    buffer,
+    { 'chat', 'transcript' },
+    vim.tbl_extend('force', M.actions(), {
+      next_turn = turn(1),
+      previous_turn = turn(-1),
+      open_file = open_file,
+      to_prompt = function()
+        M.open()
+        vim.cmd.startinsert()
+      end,
+      copy_answer = function()
+        copied(M.last_answer(), 'answer')
+      end,
+      copy_block = function()
+        copied(M.block_at(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), vim.fn.line('.')), 'code block')
+      end,
+    })
+  )
 end
 
 local watching = false
@@ -182,9 +159,9 @@ function M.open(focus)
   local prompt = require('atomic.prompt').buffer()
   local transcript_buffer = transcript.buffer()
   if not M.is_open() then
-    windows.transcript = open_transcript()
+    windows.transcript = layout.transcript(config.get(), transcript_buffer)
     keys(transcript_buffer)
-    options_of(windows.transcript, {
+    layout.set(windows.transcript, {
       winbar = "%{%v:lua.require'atomic.winbar'.text()%}",
       foldmethod = 'expr',
       foldexpr = "v:lua.require'atomic.transcript'.level()",
@@ -202,18 +179,19 @@ function M.open(focus)
     vim.api.nvim_win_set_cursor(windows.transcript, { vim.api.nvim_buf_line_count(transcript_buffer), 0 })
   end
   if not valid(windows.prompt) then
-    windows.prompt = open_prompt(prompt)
-    options_of(windows.prompt, {
+    windows.prompt = layout.prompt(config.get(), prompt, windows.transcript)
+    layout.set(windows.prompt, {
       number = false,
       relativenumber = false,
       signcolumn = 'no',
       winfixheight = true,
       wrap = true,
       linebreak = true,
-      winbar = ' Prompt',
+      winbar = "%{%v:lua.require'atomic.winbar'.prompt()%}",
     })
   end
   watch()
+  M.refresh()
   if focus ~= false then
     vim.api.nvim_set_current_win(windows.prompt)
   end
@@ -221,7 +199,8 @@ end
 
 function M.close()
   local both = { windows.prompt, windows.transcript }
-  windows = {}
+  windows, bar = {}, nil
+  panel.close()
   for _, window in pairs(both) do
     if valid(window) then
       -- The last window cannot be closed; then it shows something else.
@@ -232,18 +211,13 @@ function M.close()
   end
 end
 
-function M.toggle()
-  if M.is_open() then
-    M.close()
-  else
-    M.open()
-  end
-end
-
----Draws the winbar again if it says something else now.
+---Draws what is around transcript and prompt, where it says something else now.
 function M.refresh()
   if not M.is_open() then
     return
+  end
+  if valid(windows.prompt) then
+    panel.update(require('atomic.session').snapshot, windows.prompt)
   end
   local text = require('atomic.winbar').text()
   if text ~= bar then

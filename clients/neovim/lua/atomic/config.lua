@@ -1,83 +1,123 @@
--- The configuration: one schema, from which defaults and checks come. Guarantees: a wrong key or type is one sentence that names
--- it. Must not know: what a setting is for.
+-- The configuration: defaults and checks, from the schema. Guarantees: a wrong key or type is one sentence that names it, and the rest
+-- holds. Must not know: what a setting is for.
+local schema = require('atomic.schema')
+
 local M = {}
 
----@class atomic.Config
----@field cmd string[] The language server.
----@field settings table Settings of the server: `agent`, `start`, `whileBusy`, `session`, `hub`.
----@field layout 'right'|'left'|'below'|'tab'|'float' Where the chat opens.
----@field width number Columns of the chat, or a share of the screen below 1.
----@field height number Lines of the chat when below, or a share of the screen below 1.
----@field prompt_height integer Lines of the prompt window.
----@field notify boolean Tell of waiting questions by `vim.notify`.
----@field reload boolean Reload clean buffers whose file the agent wrote.
----@field dialogs 'auto'|'float'|'vim.ui' Who shows questions; auto: a float unless `vim.ui` was replaced.
----@field keys table<string, string|string[]|false> Keys of the chat's own buffers.
-
----@type atomic.Config
-local defaults = {
-  cmd = { 'atomic-lsp', '--stdio' },
-  settings = {},
-  layout = 'right',
-  width = 0.4,
-  height = 0.4,
-  prompt_height = 6,
-  notify = true,
-  reload = true,
-  dialogs = 'auto',
-  keys = {
-    send = '<C-s>',
-    send_normal = '<CR>',
-    steer = '<M-s>',
-    follow_up = '<M-CR>',
-    older = '<M-p>',
-    newer = '<M-n>',
-    stop = '<C-c>',
-    close = 'q',
-    next_turn = ']]',
-    previous_turn = '[[',
-    to_prompt = 'i',
-    answer = 'ga',
-    copy_answer = 'gy',
-    copy_block = 'gY',
-    next_question = 'gn',
-  },
-}
-
-local choices = {
-  layout = { 'right', 'left', 'below', 'tab', 'float' },
-  dialogs = { 'auto', 'float', 'vim.ui' },
-}
+local settings, keys = {}, {} ---@type table<string, table>, table<string, atomic.Key>
+for _, setting in ipairs(schema.settings) do
+  settings[setting.name] = setting
+end
+for _, key in ipairs(schema.keys) do
+  keys[key.name] = key
+end
 
 local given ---@type table?
 local current ---@type atomic.Config?
 
+local function is_words(value)
+  return type(value) == 'table'
+    and vim.islist(value)
+    and vim.iter(value):all(function(word)
+      return type(word) == 'string'
+    end)
+end
+
+local kinds = {
+  ['string[]'] = {
+    'a list of strings that is not empty',
+    function(value)
+      return is_words(value) and #value > 0
+    end,
+  },
+  table = {
+    'a table',
+    function(value)
+      return type(value) == 'table'
+    end,
+  },
+  keys = {
+    'a table',
+    function(value)
+      return type(value) == 'table'
+    end,
+  },
+  string = {
+    'a string',
+    function(value)
+      return type(value) == 'string'
+    end,
+  },
+  number = {
+    'a number above 0',
+    function(value)
+      return type(value) == 'number' and value > 0
+    end,
+  },
+  integer = {
+    'a whole number from 0',
+    function(value)
+      return type(value) == 'number' and value >= 0 and value == math.floor(value)
+    end,
+  },
+  boolean = {
+    'true or false',
+    function(value)
+      return type(value) == 'boolean'
+    end,
+  },
+}
+
+local function key_problems(value, found)
+  for name, key in pairs(value) do
+    if not keys[name] then
+      table.insert(found, ('atomic has no key `keys.%s`: see :help atomic-keys.'):format(tostring(name)))
+    elseif key ~= false and type(key) ~= 'string' and not is_words(key) then
+      table.insert(found, ('atomic: `keys.%s` must be a key, a list of keys, or false.'):format(name))
+    end
+  end
+end
+
 ---What is wrong with a configuration.
----@param options table
+---@param options any
 ---@return string[] sentences
 function M.problems(options)
-  local found = {}
   if type(options) ~= 'table' then
     return { 'The configuration of atomic must be a table, and is a ' .. type(options) .. '.' }
   end
-  for key, value in pairs(options) do
-    local default = defaults[key]
-    if default == nil then
-      table.insert(found, ('atomic has no setting `%s`: see :help atomic-config.'):format(key))
-    elseif type(value) ~= type(default) then
-      table.insert(found, ('atomic: `%s` must be a %s, and is a %s.'):format(key, type(default), type(value)))
-    elseif choices[key] and not vim.tbl_contains(choices[key], value) then
-      table.insert(found, ('atomic: `%s` must be one of %s.'):format(key, table.concat(choices[key], ', ')))
-    elseif key == 'keys' then
-      for name in pairs(value) do
-        if defaults.keys[name] == nil then
-          table.insert(found, ('atomic has no key `keys.%s`: see :help atomic-keys.'):format(name))
-        end
-      end
+  local found = {}
+  for name, value in pairs(options) do
+    local setting = settings[name]
+    if not setting then
+      table.insert(found, ('atomic has no setting `%s`: see :help atomic-config.'):format(tostring(name)))
+    elseif setting.choices and not vim.tbl_contains(setting.choices, value) then
+      table.insert(found, ('atomic: `%s` must be one of %s.'):format(name, table.concat(setting.choices, ', ')))
+    elseif not kinds[setting.type][2](value) then
+      table.insert(found, ('atomic: `%s` must be %s.'):format(name, kinds[setting.type][1]))
+    elseif setting.type == 'keys' then
+      key_problems(value, found)
     end
   end
   table.sort(found)
   return found
+end
+
+local function without_faults(options)
+  if type(options) ~= 'table' then
+    return {}
+  end
+  local right = {}
+  for name, value in pairs(options) do
+    if name == 'keys' and type(value) == 'table' then
+      right.keys = {}
+      for key, own in pairs(value) do
+        right.keys[key] = #M.problems({ keys = { [key] = own } }) == 0 and own or nil
+      end
+    elseif #M.problems({ [name] = value }) == 0 then
+      right[name] = value
+    end
+  end
+  return right
 end
 
 ---Takes a configuration; the parts that are wrong are left out and told.
@@ -95,19 +135,38 @@ function M.get()
   local options = given or vim.g.atomic or {}
   local problems = M.problems(options)
   if #problems > 0 then
-    vim.notify(table.concat(problems, '\n'), vim.log.levels.ERROR, { title = 'atomic' })
-    local right = {}
-    for key, value in pairs(type(options) == 'table' and options or {}) do
-      if #M.problems({ [key] = value }) == 0 then
-        right[key] = value
-      end
-    end
-    options = right
+    require('atomic.tell').error(table.concat(problems, ' '))
+    options = without_faults(options)
   end
-  current = vim.tbl_deep_extend('force', defaults, options)
-  -- A list is replaced, not merged item by item.
-  current.cmd = options.cmd or defaults.cmd
+  current = {}
+  for name, setting in pairs(settings) do
+    current[name] = vim.deepcopy(options[name] == nil and setting.default or options[name])
+  end
+  for name, key in pairs(keys) do
+    if current.keys[name] == nil then
+      current.keys[name] = key.key
+    end
+  end
   return current
+end
+
+---Maps the keys of a buffer: those of the schema for some places, where there is an action.
+---@param buffer integer
+---@param places string[] `where` of the schema.
+---@param actions table<string, fun()>
+function M.map(buffer, places, actions)
+  local wanted = M.get().keys
+  for _, key in ipairs(schema.keys) do
+    local action = vim.tbl_contains(places, key.where) and actions[key.name]
+    local own = wanted[key.name]
+    for _, lhs in ipairs(action and (type(own) == 'table' and own or { own or nil }) or {}) do
+      vim.keymap.set(vim.split(key.modes, ''), lhs, action, {
+        buffer = buffer,
+        nowait = true,
+        desc = 'Atomic: ' .. key.doc,
+      })
+    end
+  end
 end
 
 return M

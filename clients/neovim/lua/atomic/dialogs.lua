@@ -1,12 +1,14 @@
 -- Questions of the agent. Guarantees: never takes the focus by itself, one is opened only when the person asks for the next; one that
--- was settled elsewhere is closed; a dismissal leaves it open; a secret is not echoed. Must not know: how answers travel.
+-- was settled elsewhere is closed; a dismissal leaves it open, with what was written. Must not know: how a question looks.
 local session = require('atomic.session')
+local tell = require('atomic.tell')
 
 local M = {}
 
 local waiting = {} ---@type table[]
-local shown ---@type {id: string, close: fun()}?
+local shown ---@type {id: string, close: fun(): string?}?
 local told = {} ---@type table<string, true>
+local drafts = {} ---@type table<string, string> What was written of an answer.
 
 ---How many questions wait.
 ---@return integer
@@ -18,7 +20,8 @@ local function close_shown()
   local it = shown
   shown = nil
   if it then
-    it.close()
+    local written = it.close()
+    drafts[it.id] = type(written) == 'string' and written or drafts[it.id]
   end
 end
 
@@ -26,19 +29,13 @@ local function answer(dialog, value)
   if not vim.iter(waiting):any(function(other)
     return other.id == dialog.id
   end) then
-    vim.notify('That question was settled already.', vim.log.levels.INFO, { title = 'atomic' })
+    tell.info('That question was settled already.')
     return
   end
   session.intent('answer', vim.tbl_extend('force', value, { dialog = dialog.id }), {
-    settled = function(fact)
-      if fact.outcome ~= 'done' then
-        vim.notify(fact.error or 'The answer was not taken.', vim.log.levels.ERROR, { title = 'atomic' })
-      end
-    end,
+    settled = tell.unless_done(),
     accepted = function(err)
-      if err then
-        vim.notify(err, vim.log.levels.ERROR, { title = 'atomic' })
-      elseif M.is_local(dialog) then
+      if not tell.failed(err) and M.is_local(dialog) then
         M.settled(dialog.id)
       end
     end,
@@ -53,28 +50,24 @@ function M.is_local(dialog)
 end
 
 local function show(dialog)
-  local ui = require('atomic.question')
-  local function done(value)
+  local it = dialog
+  if drafts[dialog.id] then
+    it = vim.tbl_extend('force', dialog, { prefill = drafts[dialog.id] })
+  end
+  local over = false
+  local close = require('atomic.question').show(it, function(value, written)
+    over = true
     if shown and shown.id == dialog.id then
       shown = nil
     end
+    drafts[dialog.id] = not value and not dialog.secret and written or nil
     if value then
       answer(dialog, value)
     elseif M.is_local(dialog) then
       answer(dialog, { cancelled = true })
     end
-  end
-  local close
-  if dialog.method == 'select' or dialog.method == 'oauth_select' or dialog.method == 'confirm' then
-    close = ui.choose(dialog, done)
-  elseif dialog.secret then
-    close = ui.secret(dialog, done)
-  elseif dialog.method == 'editor' then
-    close = ui.edit(dialog, done)
-  else
-    close = ui.line(dialog, done)
-  end
-  if close then
+  end)
+  if not over then
     shown = { id = dialog.id, close = close }
   end
 end
@@ -82,7 +75,7 @@ end
 ---Opens the oldest question that waits, or the one after that which is shown.
 function M.next()
   if #waiting == 0 then
-    vim.notify('No question waits.', vim.log.levels.INFO, { title = 'atomic' })
+    tell.info('No question waits.')
     return
   end
   local index = 1
@@ -111,14 +104,14 @@ function M.settled(id)
   waiting = vim.tbl_filter(function(dialog)
     return dialog.id ~= id
   end, waiting)
-  told[id] = nil
   if shown and shown.id == id then
     close_shown()
   end
+  told[id], drafts[id] = nil, nil
   require('atomic.chat').refresh()
 end
 
-local function tell(dialog)
+local function announce(dialog)
   if told[dialog.id] then
     return
   end
@@ -126,7 +119,7 @@ local function tell(dialog)
   vim.api.nvim_exec_autocmds('User', { pattern = 'AtomicDialog', data = dialog, modeline = false })
   if require('atomic.config').get().notify and not M.is_local(dialog) then
     local title = require('atomic.render').one_line(dialog.title or '')
-    vim.notify('Atomic asks: ' .. title .. ' (:Atomic next)', vim.log.levels.WARN, { title = 'atomic' })
+    tell.warn('Atomic asks: ' .. title .. ' (:Atomic next)')
   end
 end
 
@@ -139,7 +132,7 @@ function M.add(dialog)
     end
   end
   table.insert(waiting, dialog)
-  tell(dialog)
+  announce(dialog)
   require('atomic.chat').refresh()
   if M.is_local(dialog) then
     close_shown()

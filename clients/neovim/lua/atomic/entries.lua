@@ -24,6 +24,7 @@ local groups = {
   note = 'AtomicNote',
   error = 'AtomicError',
 }
+local diffs = { ['+'] = 'AtomicAdded', ['-'] = 'AtomicRemoved', ['@'] = 'AtomicHunk' }
 
 ---Begins anew, in this buffer.
 ---@param into integer
@@ -71,16 +72,36 @@ function M.written()
   vim.api.nvim_buf_set_text(buffer, row, column, row, column, lines)
 end
 
-local function mark(entry)
+local function paint(row, group)
+  vim.api.nvim_buf_set_extmark(buffer, space, row, 0, { line_hl_group = group, priority = 90 })
+end
+
+---Colours an entry: a heading its line, notes and thinking all of theirs and what is added to them, a diff each line.
+local function mark(entry, lines, diff)
   local group = groups[entry.kind]
-  if not group then
-    return
+  if entry.kind == 'user' or entry.kind == 'head' then
+    for index, line in ipairs(lines) do
+      if vim.startswith(line, '## ') then
+        paint(entry.row + index - 1, group)
+        break
+      end
+    end
+  elseif group then
+    vim.api.nvim_buf_set_extmark(buffer, space, entry.row, 0, {
+      end_row = entry.row + #lines - 1,
+      end_col = #lines[#lines],
+      end_right_gravity = true,
+      hl_group = group,
+      hl_eol = true,
+      priority = 150,
+    })
   end
-  vim.api.nvim_buf_set_extmark(buffer, space, entry.row, 0, {
-    line_hl_group = group,
-    invalidate = true,
-    undo_restore = false,
-  })
+  for index = diff or #lines + 1, #lines - 1 do
+    local sign = diffs[lines[index]:sub(1, 1)]
+    if sign then
+      paint(entry.row + index - 1, sign)
+    end
+  end
 end
 
 ---@param kind string
@@ -93,19 +114,21 @@ function M.add(kind, lines, more)
   table.insert(entries, entry)
   -- An empty buffer has one line, which the first entry takes.
   vim.api.nvim_buf_set_lines(buffer, row, row == 0 and -1 or row, true, lines)
-  mark(entry)
+  mark(entry, lines)
   return entry
 end
 
 ---@param entry atomic.Entry
 ---@param lines string[]
-function M.replace(entry, lines)
+---@param diff? integer Which of them is the first of a diff.
+function M.replace(entry, lines, diff)
   M.written()
   local before = entry.count
+  vim.api.nvim_buf_clear_namespace(buffer, space, entry.row, entry.row + before)
   entry.count = #lines
   shift(entry, #lines - before)
   vim.api.nvim_buf_set_lines(buffer, entry.row, entry.row + before, true, lines)
-  mark(entry)
+  mark(entry, lines, diff)
 end
 
 ---Text at the end of an entry, written with the next other change or by `written`.

@@ -43,7 +43,7 @@ function M.begun(snapshot)
   return own
 end
 
-M.text, M.content_text = messages.text, messages.content_text
+M.text, M.content_text, M.context = messages.text, messages.content_text, messages.context
 
 local function cut_tools(s, at)
   for _, tool in pairs(s.tools) do

@@ -73,6 +73,29 @@ local function update_message(s, event, at)
   end
 end
 
+---How much of the context window is used: tokens, and of how many. Nothing where that is not known, as after a compaction.
+---@param s table Snapshot.
+---@return integer? used
+---@return integer? window
+function M.context(s)
+  local model = type(s.state.model) == 'table' and s.state.model or {}
+  local window = tonumber(s.state.contextWindow) or tonumber(model.contextWindow)
+  for index = #s.messages, 1, -1 do
+    local message = s.messages[index]
+    if message.role == 'compactionSummary' then
+      return nil
+    end
+    local usage = message.role == 'assistant' and type(message.usage) == 'table' and message.usage
+    if usage and message.stopReason ~= 'aborted' and message.stopReason ~= 'error' then
+      local used = 0
+      for _, key in ipairs({ 'input', 'output', 'cacheRead', 'cacheWrite' }) do
+        used = used + (tonumber(usage[key]) or 0)
+      end
+      return used > 0 and used or nil, window
+    end
+  end
+end
+
 ---The text of a message's or result's content.
 ---@param content string|table[]|nil
 ---@return string

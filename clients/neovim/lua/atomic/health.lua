@@ -52,7 +52,10 @@ function M.check()
   elseif vim.fn.executable('atomic') == 1 or vim.fn.executable('pi') == 1 then
     health.ok('The agent is ' .. vim.fn.exepath(vim.fn.executable('atomic') == 1 and 'atomic' or 'pi') .. '.')
   else
-    health.warn('No agent is on PATH: the built-in demo agent answers.', { 'Install atomic or pi, or set `settings.agent`.' })
+    health.warn(
+      'No agent is on PATH: the built-in demo agent answers.',
+      { 'Install atomic or pi, or set `settings.agent`.' }
+    )
   end
   if pcall(vim.treesitter.language.add, 'markdown') then
     health.ok('Markdown is highlighted by tree-sitter.')

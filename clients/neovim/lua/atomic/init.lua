@@ -15,22 +15,44 @@ local user_events = {
 ---@type table<string, fun(fact: table)[]>
 local handlers = {}
 
-local function reload(facts)
-  local config = require('atomic.config').get()
-  for _, fact in ipairs(facts) do
-    if fact.type == 'file_touched' and config.reload then
-      local buffer = vim.fn.bufnr('^' .. vim.fn.escape(fact.path, '\\^$.*[]~{},?') .. '$')
-      if buffer > 0 and vim.api.nvim_buf_is_loaded(buffer) then
-        if vim.bo[buffer].modified then
-          local name = vim.fn.fnamemodify(fact.path, ':~:.')
-          vim.notify(('The agent wrote %s, and your buffer has changes of its own: it was left alone.'):format(name),
-            vim.log.levels.WARN, { title = 'atomic' })
-        else
-          vim.cmd.checktime(buffer)
-        end
-      end
+local function tell()
+  return require('atomic.tell')
+end
+
+local function call(name, fact)
+  for _, handler in ipairs(vim.list_slice(handlers[name] or {})) do
+    local ok, err = pcall(handler, fact)
+    if not ok then
+      tell().error('atomic: ' .. tostring(err))
     end
   end
+end
+
+local function announce(pattern, data)
+  vim.api.nvim_exec_autocmds('User', { pattern = pattern, data = data, modeline = false })
+end
+
+---What a fact of the extension UI asks for, besides its line in the transcript.
+local function asked_for(fact)
+  if fact.method == 'set_editor_text' then
+    require('atomic.prompt').set(tostring(fact.text or ''))
+  elseif fact.method == 'notify' and (fact.notifyType == 'error' or not require('atomic.chat').is_open()) then
+    local levels = { error = 'error', warning = 'warn' }
+    tell()[levels[fact.notifyType] or 'info'](tostring(fact.message or ''))
+  end
+end
+
+local function took(fact)
+  if fact.type == 'queue_returned' and fact.origin and fact.origin.id == require('atomic.session').origin then
+    require('atomic.prompt').give_back(table.concat(fact.texts, '\n\n'))
+  elseif fact.type == 'extension_ui_request' then
+    asked_for(fact)
+  end
+  if user_events[fact.type] then
+    announce(user_events[fact.type], fact)
+  end
+  call(fact.type, fact)
+  call('*', fact)
 end
 
 local function started_with()
@@ -47,6 +69,7 @@ local function started_with()
     local transcript = require('atomic.transcript')
     if batch.reset then
       transcript.redraw(snapshot)
+      require('atomic.prompt').serve()
     else
       transcript.show(batch.facts, snapshot)
     end
@@ -54,27 +77,10 @@ local function started_with()
     local now = fold.phase(snapshot)
     if now ~= phase then
       phase = now
-      vim.api.nvim_exec_autocmds('User', { pattern = 'AtomicPhase', data = { phase = now }, modeline = false })
+      announce('AtomicPhase', { phase = now })
     end
-    for _, fact in ipairs(batch.facts) do
-      if fact.type == 'queue_returned' and fact.origin and fact.origin.id == session.origin then
-        require('atomic.prompt').give_back(table.concat(fact.texts, '\n\n'))
-      elseif fact.type == 'extension_ui_request' and fact.method == 'set_editor_text' then
-        require('atomic.prompt').set(tostring(fact.text or ''))
-      end
-      if user_events[fact.type] then
-        vim.api.nvim_exec_autocmds('User', { pattern = user_events[fact.type], data = fact, modeline = false })
-      end
-      for _, name in ipairs({ fact.type, '*' }) do
-        for _, handler in ipairs(vim.list_slice(handlers[name] or {})) do
-          local ok, err = pcall(handler, fact)
-          if not ok then
-            vim.notify('atomic: ' .. tostring(err), vim.log.levels.ERROR, { title = 'atomic' })
-          end
-        end
-      end
-    end
-    reload(batch.facts)
+    vim.iter(batch.facts):each(took)
+    require('atomic.files').take(batch.facts, snapshot)
     require('atomic.chat').refresh()
   end)
 end
@@ -98,9 +104,7 @@ function M.open(focus)
   started_with()
   require('atomic.chat').open(focus)
   require('atomic.session').ensure(function(err)
-    if err then
-      vim.notify(err, vim.log.levels.ERROR, { title = 'atomic' })
-    end
+    tell().failed(err)
   end)
 end
 
@@ -145,6 +149,29 @@ end
 
 ---Opens the next question that waits.
 M.next = lazily('atomic.dialogs', 'next')
+
+---Lists what the agent changed in files.
+M.changes = lazily('atomic.changes', 'open')
+
+---Asks to fix diagnostics, of whatever source: those of the current buffer, of a range of it, or of all buffers.
+---@param options? {text?: string, all?: boolean, range?: integer[]}
+function M.fix(options)
+  options = options or {}
+  local range = options.range or {}
+  local found = require('atomic.context').diagnostics(not options.all and 0 or nil, range[1], range[2])
+  if not found then
+    return tell().info('There is no diagnostic to fix.')
+  end
+  M.prompt((options.text or 'Fix these diagnostics.') .. '\n\n' .. found)
+end
+
+---Joins another session of the folder, and calls back.
+---@param name string
+---@param done? fun(err?: string)
+function M.attach(name, done)
+  started_with()
+  require('atomic.session').attach(name, done or tell().failed)
+end
 
 ---What is known of the session: the snapshot of docs/protocol.md and `phase`, `waiting`. A copy, but for what is in flight.
 ---@return table

@@ -1,14 +1,16 @@
--- The prompt buffer. Guarantees: what was written is there until the hub has taken it, and comes back when the agent refuses it;
--- texts that a stop returned come back too; `:w` sends. Must not know: windows.
+-- The prompt buffer. Guarantees: what was written is there until the hub has taken it, and comes back when the agent refuses it; texts
+-- that a stop returned come back too; a draft outlives Neovim; `:w` sends. Must not know: windows.
+local config = require('atomic.config')
+local history = require('atomic.history')
+local images = require('atomic.images')
 local session = require('atomic.session')
+local tell = require('atomic.tell')
 
 local M = {}
 
 local buffer ---@type integer?
-local history = {} ---@type string[]
-local place = 0
+local place ---@type integer?
 local draft = ''
-local kept = 200
 
 local function text_of()
   return vim.trim(table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\n'))
@@ -20,16 +22,6 @@ local function show(text)
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
     vim.api.nvim_win_set_cursor(window, { vim.api.nvim_buf_line_count(buffer), 0 })
   end
-end
-
-local function remember(text)
-  if history[#history] ~= text then
-    table.insert(history, text)
-  end
-  if #history > kept then
-    table.remove(history, 1)
-  end
-  place = #history + 1
 end
 
 ---Puts text into the prompt, before what is there.
@@ -44,10 +36,15 @@ function M.give_back(text)
   end
 end
 
----Replaces the text of the prompt.
+---Replaces the text of the prompt; what was there is the newest of the earlier prompts then.
 ---@param text string
 function M.set(text)
   M.buffer()
+  local now = text_of()
+  if now ~= '' and now ~= vim.trim(text) then
+    history.add(now)
+  end
+  place = nil
   show(text)
 end
 
@@ -56,12 +53,14 @@ end
 ---@param text string
 ---@param accepted? fun(err?: string)
 function M.deliver(command, text, accepted)
-  remember(text)
+  history.add(text)
+  place = nil
+  local attached = images.of(text)
   local function failed(sentence)
     M.give_back(text)
-    vim.notify(sentence, vim.log.levels.ERROR, { title = 'atomic' })
+    tell.error(sentence)
   end
-  session.intent(command, { message = text }, {
+  session.intent(command, { message = text, images = #attached > 0 and attached or nil }, {
     accepted = function(err)
       if accepted then
         accepted(err)
@@ -73,6 +72,8 @@ function M.deliver(command, text, accepted)
     settled = function(fact)
       if fact.outcome == 'refused' or fact.outcome == 'failed' then
         failed(fact.error or 'The prompt was not taken.')
+      elseif fact.outcome == 'done' then
+        images.forget(text)
       elseif fact.outcome == 'unknown' then
         failed(fact.error or 'Whether the prompt arrived is not known.')
       end
@@ -85,14 +86,14 @@ end
 function M.send(command)
   local text = text_of()
   if text == '' then
-    vim.notify('The prompt is empty: write something first.', vim.log.levels.WARN, { title = 'atomic' })
-    return
+    return tell.warn('The prompt is empty: write something first.')
   end
   local tick = vim.api.nvim_buf_get_changedtick(buffer)
   M.deliver(command or 'prompt', text, function(err)
     -- What was written meanwhile stays.
     if not err and vim.api.nvim_buf_is_valid(buffer) and vim.api.nvim_buf_get_changedtick(buffer) == tick then
       show('')
+      history.keep_draft('')
     end
   end)
   vim.bo[buffer].modified = false
@@ -101,15 +102,97 @@ end
 ---Goes through the prompts that were sent.
 ---@param step 1|-1
 function M.walk(step)
-  if place > #history then
+  local all = history.all()
+  local now = place or #all + 1
+  if now > #all then
     draft = table.concat(vim.api.nvim_buf_get_lines(buffer, 0, -1, false), '\n')
   end
-  local to = math.max(1, math.min(#history + 1, place + step))
-  if #history == 0 or to == place then
+  local to = math.max(1, math.min(#all + 1, now + step))
+  if #all == 0 or to == now then
     return
   end
   place = to
-  show(history[place] or draft)
+  show(all[place] or draft)
+end
+
+---Chooses among the prompts that were sent, newest first.
+function M.search()
+  local all = vim.iter(history.all()):rev():totable()
+  if #all == 0 then
+    return tell.info('No prompt was sent yet.')
+  end
+  require('atomic.choose').among(all, 'Earlier prompts', require('atomic.render').one_line, function(text)
+    M.set(text)
+  end)
+end
+
+---Puts an image into the prompt: a file, or without one what is in the clipboard.
+---@param path? string
+function M.image(path)
+  local function added(mark, err)
+    if not mark then
+      return tell.error(err or 'There is no image.')
+    end
+    M.buffer()
+    local now = text_of()
+    show(now == '' and mark .. ' ' or now .. ' ' .. mark)
+    require('atomic.chat').refresh()
+  end
+  if path and path ~= '' then
+    return added(images.from_file(path))
+  end
+  images.from_clipboard(added)
+end
+
+local function keep()
+  if buffer and vim.api.nvim_buf_is_valid(buffer) then
+    history.keep_draft(text_of())
+  end
+end
+
+local function watch()
+  local group = vim.api.nvim_create_augroup('atomic-prompt', {})
+  local function on(events, callback)
+    vim.api.nvim_create_autocmd(events, { group = group, buffer = buffer, callback = callback })
+  end
+  on('BufWriteCmd', function()
+    M.send()
+  end)
+  -- A draft must not keep Neovim from quitting.
+  on({ 'TextChanged', 'TextChangedI', 'TextChangedP' }, function()
+    vim.bo[buffer].modified = false
+  end)
+  on('TextChangedI', function()
+    require('atomic.complete').look(buffer)
+  end)
+  on({ 'InsertLeave', 'BufLeave', 'TextChanged', 'FocusLost' }, keep)
+  vim.api.nvim_create_autocmd('VimLeavePre', { group = group, callback = keep })
+end
+
+local function keys()
+  local function sender(command)
+    return function()
+      M.send(command)
+    end
+  end
+  config.map(
+    buffer,
+    { 'chat', 'prompt' },
+    vim.tbl_extend('force', require('atomic.chat').actions(), {
+      send = sender('prompt'),
+      send_normal = sender('prompt'),
+      steer = sender('steer'),
+      follow_up = sender('follow_up'),
+      older = function()
+        M.walk(-1)
+      end,
+      newer = function()
+        M.walk(1)
+      end,
+      search = M.search,
+      image = M.image,
+    })
+  )
 end
 
 local function make()
@@ -119,49 +202,20 @@ local function make()
   bo.buftype, bo.bufhidden, bo.swapfile, bo.filetype = 'acwrite', 'hide', false, 'atomic-prompt'
   vim.treesitter.language.register('markdown', 'atomic-prompt')
   pcall(vim.treesitter.start, buffer, 'markdown')
-  vim.api.nvim_create_autocmd('BufWriteCmd', {
-    buffer = buffer,
-    callback = function()
-      M.send()
-    end,
-  })
-  -- A draft must not keep Neovim from quitting.
-  vim.api.nvim_create_autocmd({ 'TextChanged', 'TextChangedI', 'TextChangedP' }, {
-    buffer = buffer,
-    callback = function()
-      vim.bo[buffer].modified = false
-    end,
-  })
-  local wanted = require('atomic.config').get().keys
-  local function map(modes, name, action, desc)
-    for _, key in ipairs(type(wanted[name]) == 'table' and wanted[name] or { wanted[name] or nil }) do
-      vim.keymap.set(modes, key, action, { buffer = buffer, desc = 'Atomic: ' .. desc })
-    end
+  watch()
+  keys()
+  local earlier = history.take_draft()
+  if earlier then
+    show(earlier)
   end
-  local function sender(command)
-    return function()
-      M.send(command)
-    end
+  M.serve()
+end
+
+---Lets the language server know the buffer, if there is one.
+function M.serve()
+  if buffer and vim.api.nvim_buf_is_valid(buffer) then
+    require('atomic.server').serve(buffer)
   end
-  map({ 'n', 'i' }, 'send', sender('prompt'), 'send')
-  map('n', 'send_normal', sender('prompt'), 'send')
-  map({ 'n', 'i' }, 'steer', sender('steer'), 'steer the run')
-  map({ 'n', 'i' }, 'follow_up', sender('follow_up'), 'send after the run')
-  map({ 'n', 'i' }, 'older', function()
-    M.walk(-1)
-  end, 'older prompt')
-  map({ 'n', 'i' }, 'newer', function()
-    M.walk(1)
-  end, 'newer prompt')
-  map('n', 'stop', function()
-    require('atomic').stop()
-  end, 'stop')
-  map('n', 'close', function()
-    require('atomic.chat').close()
-  end, 'close the chat')
-  map('n', 'next_question', function()
-    require('atomic').next()
-  end, 'next question')
 end
 
 ---@return integer buffer

@@ -68,7 +68,8 @@ end
 
 ---A tool call: its head, and the tail of what it put out; a change of a file as a diff.
 ---@param tool table
----@return string[]
+---@return string[] lines
+---@return integer? first Which of them is the first of a diff.
 function M.tool(tool)
   local time = tool.durationMs and (' · %.1f s'):format(tool.durationMs / 1000) or ''
   local what = M.cut(M.one_line(argument(tool.args or {})), 160)
@@ -93,9 +94,10 @@ function M.tool(tool)
     table.insert(lines, ('… %d lines before'):format(#body - shown_lines))
     body = vim.list_slice(body, #body - shown_lines + 1)
   end
+  local first = diff and #lines + 1 or nil
   vim.list_extend(lines, body)
   table.insert(lines, fence)
-  return lines
+  return lines, first
 end
 
 ---One line for a closed fold.
@@ -112,6 +114,19 @@ function M.fold(kind, lines)
   end
   local head = kind == 'thinking' and (lines[1] ~= '' and lines[1] or lines[2] or ''):gsub('%*', '') or lines[1]
   return ('▸ %s · %d lines · %s'):format(head, #lines - 1, M.cut(last, 100))
+end
+
+---What a step of a login says, in one line.
+---@param fact table
+---@return string
+function M.login(fact)
+  local said = {}
+  for _, key in ipairs({ 'message', 'instructions', 'userCode', 'verificationUri', 'url' }) do
+    if type(fact[key]) == 'string' and fact[key] ~= '' then
+      table.insert(said, M.one_line(fact[key]))
+    end
+  end
+  return #said > 0 and 'Login: ' .. table.concat(said, ' ') or ''
 end
 
 ---A number of tokens for a person.

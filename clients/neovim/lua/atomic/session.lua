@@ -1,68 +1,103 @@
--- The session that this Neovim watches. Guarantees: one language server, started at the first use; every fact is folded once and
--- told once; an intent's outcome reaches whoever sent it; nothing is told in a fast context. Must not know: buffers, windows.
+-- The session that this Neovim watches. Guarantees: every fact is folded once and told once; an intent's outcome reaches whoever sent it,
+-- also when the server was started anew in between: what was not acknowledged is sent again under the same id, which the hub does
+-- once. Must not know: buffers, windows.
 local fold = require('atomic.fold')
+local server = require('atomic.server')
+local tell = require('atomic.tell')
 
 local M = { snapshot = fold.empty() }
 
 ---@alias atomic.Listener fun(batch: {facts: table[], reset: boolean}, snapshot: table)
+---@class atomic.Intent
+---@field id string
+---@field command string
+---@field params table
+---@field accepted fun(err?: string)
+---@field settled fun(fact: table)
+---@field taken boolean
 
-local client_id ---@type integer?
 local cursor ---@type {epoch: string, seq: integer}?
-local ready = false
+local attached = false
 local waiting = {} ---@type fun(err?: string)[]
 local listeners = {} ---@type atomic.Listener[]
 local on_dialog = {} ---@type fun(dialog: table)[]
-local outcomes = {} ---@type table<string, fun(fact: table)>
-local mine = {} ---@type table<string, boolean>
+local intents = {} ---@type table<string, atomic.Intent>
+local order = {} ---@type string[]
 local count = 0
 
----Who we are to the hub, known after our first intent.
+---Who we are to the hub, known after our first intent; the session's name, after attaching.
 M.origin = nil ---@type string?
 M.name = nil ---@type string?
 
-local function tell(batch)
+local function told(batch)
   for _, listener in ipairs(vim.list_slice(listeners)) do
     local ok, err = pcall(listener, batch, M.snapshot)
     if not ok then
-      vim.notify('atomic: ' .. tostring(err), vim.log.levels.ERROR, { title = 'atomic' })
+      tell.error('atomic: ' .. tostring(err))
+    end
+  end
+end
+
+local function settle(fact)
+  local intent = intents[fact.intent]
+  if intent then
+    intents[fact.intent] = nil
+    intent.settled(fact)
+  end
+end
+
+---What became of our intents, as far as a snapshot says; those of a journal that is gone are unknown.
+local function settle_from(snapshot, same)
+  local known = {}
+  for _, each in ipairs(snapshot.intents or {}) do
+    known[each.intent] = each
+  end
+  for _, id in ipairs(vim.tbl_keys(intents)) do
+    local intent = intents[id]
+    local outcome = known[id] and known[id].outcome
+    if outcome and outcome ~= 'pending' then
+      settle({ intent = id, command = intent.command, outcome = outcome, error = known[id].error })
+    elseif not outcome and intent.taken and not same then
+      settle({
+        intent = id,
+        command = intent.command,
+        outcome = 'unknown',
+        error = 'Whether that was done is not known.',
+      })
     end
   end
 end
 
 local function reset(result)
+  local same = cursor and cursor.epoch == result.epoch or M.name ~= nil and M.name ~= result.session
   cursor = { epoch = result.epoch, seq = result.seq }
   M.name = result.session
   if result.snapshot then
     M.snapshot = fold.begun(result.snapshot)
-    tell({ facts = {}, reset = true })
-  end
-end
-
-local function noted(fact)
-  if fact.type == 'intent_accepted' and mine[fact.intent] and fact.origin then
-    M.origin = fact.origin.id
-  elseif fact.type == 'intent_settled' and outcomes[fact.intent] then
-    local done = outcomes[fact.intent]
-    outcomes[fact.intent], mine[fact.intent] = nil, nil
-    done(fact)
+    told({ facts = {}, reset = true })
+    settle_from(result.snapshot, same)
   end
 end
 
 local function take(batch)
-  if not ready and not cursor then
+  if not attached or batch.session ~= M.name then
     return
   end
   cursor = { epoch = batch.epoch, seq = batch.to }
   for _, fact in ipairs(batch.facts) do
     fold.apply(M.snapshot, fact)
   end
-  tell({ facts = batch.facts, reset = false })
+  told({ facts = batch.facts, reset = false })
   for _, fact in ipairs(batch.facts) do
-    noted(fact)
+    if fact.type == 'intent_accepted' and intents[fact.intent] and fact.origin then
+      M.origin = fact.origin.id
+    elseif fact.type == 'intent_settled' then
+      settle(fact)
+    end
   end
 end
 
-local function settle(err)
+local function over(err)
   local callbacks = waiting
   waiting = {}
   for _, callback in ipairs(callbacks) do
@@ -70,117 +105,120 @@ local function settle(err)
   end
 end
 
-local function ended(code)
-  client_id, ready = nil, false
-  local err = ('The language server ended (code %s): :Atomic starts it again.'):format(tostring(code))
-  settle(err)
-  local lost = outcomes
-  outcomes = {}
-  for id, done in pairs(lost) do
-    done({ type = 'intent_settled', intent = id, outcome = 'unknown', error = err })
-  end
-  M.snapshot.run, M.snapshot.message = nil, nil
-  tell({ facts = {}, reset = false })
+---@param intent atomic.Intent
+local function send(intent)
+  -- An empty Lua table would be an empty JSON list, which is no parameter object.
+  local params = next(intent.params) ~= nil and intent.params or vim.empty_dict()
+  server.request('atomic/intent', { id = intent.id, command = intent.command, params = params }, function(err, _, gone)
+    if gone then
+      -- Sent again when the server is there again.
+      return
+    end
+    if err then
+      intents[intent.id] = nil
+    end
+    intent.taken = true
+    order = vim.tbl_filter(function(id)
+      return id ~= intent.id
+    end, order)
+    intent.accepted(err)
+  end)
 end
 
-local function client()
-  return client_id and vim.lsp.get_client_by_id(client_id) or nil
-end
-
-local function request(method, params, done)
-  local it = client()
-  if not it then
-    return done('The language server does not run: :Atomic starts it.')
-  end
-  local function answered(err, result)
-    done(err and (err.message or tostring(err)) or nil, result)
-  end
-  if vim.fn.has('nvim-0.11') == 1 then
-    it:request(method, params, answered)
-  else
-    it.request(method, params, answered)
+local function send_again()
+  for _, id in ipairs(order) do
+    if intents[id] then
+      send(intents[id])
+    end
   end
 end
 
 local function attach()
-  -- An empty Lua table would be an empty JSON list, which is no parameter object.
-  request('atomic/attach', cursor and { cursor = cursor } or vim.empty_dict(), function(err, result)
-    if err then
-      return settle(err)
+  local params = { session = M.name, cursor = cursor }
+  server.request('atomic/attach', next(params) and params or vim.empty_dict(), function(err, result, gone)
+    if gone then
+      return
     end
-    ready = true
+    if err then
+      attached = false
+      return over(err)
+    end
+    attached = true
     reset(result)
-    settle()
+    send_again()
+    over()
   end)
 end
 
-local function start()
-  local config = require('atomic.config').get()
-  if vim.fn.executable(config.cmd[1]) ~= 1 then
-    return settle(('%s is not there: install it (npm install -g atomic-lsp) or set `cmd`.'):format(config.cmd[1]))
+local function lost(err)
+  attached = false
+  local held = intents
+  intents, order = {}, {}
+  over(err)
+  for _, intent in pairs(held) do
+    if intent.taken then
+      intent.settled({ type = 'intent_settled', intent = intent.id, outcome = 'unknown', error = err })
+    else
+      intent.accepted(err)
+    end
   end
-  local options = {
-    name = 'atomic',
-    cmd = config.cmd,
-    root_dir = vim.fs.root(0, '.git') or vim.uv.cwd(),
-    init_options = vim.tbl_extend('force', config.settings, {
-      client = {
-        name = 'Neovim',
-        version = tostring(vim.version()),
-        events = true,
-        dialogs = true,
-        flushesPerSecond = 60,
-      },
-    }),
-    handlers = {
-      ['atomic/events'] = function(_, batch)
-        take(batch)
-      end,
-      ['atomic/resync'] = function(_, result)
-        reset(result)
-      end,
+  M.snapshot.run, M.snapshot.message = nil, nil
+  told({ facts = {}, reset = false })
+end
+
+local function begin()
+  attached = false
+  server.start({
+    notified = { ['atomic/events'] = take, ['atomic/resync'] = reset },
+    asked = {
       -- Answered at once with null, which leaves the question open: the answer is an intent of its own, so that nothing
       -- waits for a person and a question can be answered anywhere.
-      ['atomic/dialog'] = function(_, params)
+      ['atomic/dialog'] = function(params)
         for _, listener in ipairs(on_dialog) do
           listener(params.dialog)
         end
         return vim.NIL
       end,
-      ['$/cancelRequest'] = function() end,
     },
-    on_init = vim.schedule_wrap(attach),
-    on_exit = vim.schedule_wrap(function(code, _, id)
-      if id == client_id then
-        ended(code)
-      end
-    end),
-  }
-  if vim.fn.has('nvim-0.11') == 1 then
-    client_id = vim.lsp.start(options, { attach = false })
-  else
-    client_id = vim.lsp.start_client(options)
-  end
-  if not client_id then
-    settle('The language server did not start: see :LspLog.')
-  end
+    ready = attach,
+    lost = lost,
+  })
 end
 
 ---Runs the callback when the session is there; with a sentence if it cannot be had.
 ---@param callback fun(err?: string)
 function M.ensure(callback)
-  if ready and client() then
+  if attached and server.is_ready() then
     return callback()
   end
   table.insert(waiting, callback)
-  if not client_id then
-    -- A failure must not be an error of the command that asked for the session.
-    vim.schedule(function()
-      if not client_id and #waiting > 0 then
-        start()
+  -- A failure must not be an error of the command that asked for the session.
+  vim.schedule(function()
+    if #waiting > 0 and not server.id() then
+      begin()
+    elseif #waiting > 0 and server.is_ready() and not attached and #waiting == 1 then
+      attach()
+    end
+  end)
+end
+
+---Joins another session of the folder.
+---@param name string
+---@param done fun(err?: string)
+function M.attach(name, done)
+  M.ensure(function(first)
+    if first then
+      return done(first)
+    end
+    server.request('atomic/attach', { session = name }, function(err, result)
+      if err then
+        return done(err)
       end
+      cursor = nil
+      reset(result)
+      done()
     end)
-  end
+  end)
 end
 
 ---Sends an intent. `accepted` when the hub took it (or not), `settled` with its outcome.
@@ -192,29 +230,25 @@ function M.intent(command, params, handlers)
   handlers = handlers or {}
   count = count + 1
   local id = ('nvim-%d-%x-%d'):format(vim.uv.os_getpid(), vim.uv.hrtime(), count)
-  local function accepted(err)
-    if err then
-      outcomes[id], mine[id] = nil, nil
-    end
-    if handlers.accepted then
-      handlers.accepted(err)
-    elseif err then
-      vim.notify(err, vim.log.levels.ERROR, { title = 'atomic' })
-    end
-  end
+  local intent = {
+    id = id,
+    command = command,
+    params = params or {},
+    taken = false,
+    accepted = handlers.accepted or tell.failed,
+    settled = handlers.settled or function(fact)
+      if fact.outcome == 'refused' or fact.outcome == 'failed' then
+        tell.error(fact.error or (command .. ' failed'))
+      end
+    end,
+  }
   M.ensure(function(err)
     if err then
-      return accepted(err)
+      return intent.accepted(err)
     end
-    mine[id] = true
-    outcomes[id] = handlers.settled
-      or function(fact)
-        if fact.outcome == 'refused' or fact.outcome == 'failed' then
-          vim.notify(fact.error or (command .. ' failed'), vim.log.levels.ERROR, { title = 'atomic' })
-        end
-      end
-    local sent = params and next(params) ~= nil and params or vim.empty_dict()
-    request('atomic/intent', { id = id, command = command, params = sent }, accepted)
+    intents[id] = intent
+    table.insert(order, id)
+    send(intent)
   end)
   return id
 end
@@ -224,17 +258,12 @@ end
 ---@param arguments? any[]
 ---@param done? fun(err?: string, result?: any)
 function M.execute(command, arguments, done)
-  done = done
-    or function(err)
-      if err then
-        vim.notify(err, vim.log.levels.ERROR, { title = 'atomic' })
-      end
-    end
+  done = done or tell.failed
   M.ensure(function(err)
     if err then
       return done(err)
     end
-    request('workspace/executeCommand', { command = command, arguments = arguments or {} }, done)
+    server.request('workspace/executeCommand', { command = command, arguments = arguments or {} }, done)
   end)
 end
 
@@ -257,9 +286,14 @@ function M.on_question(listener)
   table.insert(on_dialog, listener)
 end
 
+---@return string folder of the session
+function M.root()
+  return server.root()
+end
+
 ---@return integer? id of the LSP client
 function M.client_id()
-  return client_id
+  return server.id()
 end
 
 return M

@@ -31,7 +31,8 @@ local function add_text(kind, text)
 end
 
 local function tool_drawn(entry)
-  replace(entry, render.tool(entry.tool))
+  local lines, first = render.tool(entry.tool)
+  replace(entry, lines, first)
   entry.dirty = nil
 end
 
@@ -112,7 +113,8 @@ local function message_ended(message)
   elseif role == 'compactionSummary' or role == 'branchSummary' then
     add('thinking', vim.list_extend({ '', '*Summary of what was before*' }, render.lines(message.summary or '')))
   elseif role == 'bashExecution' then
-    local tool = { toolName = '!', args = { command = message.command }, status = 'done', output = message.output or '' }
+    local tool =
+      { toolName = '!', args = { command = message.command }, status = 'done', output = message.output or '' }
     add('tool', render.tool(tool), { tool = tool })
   elseif role == 'custom' and message.display ~= false then
     add('text', vim.list_extend({ '' }, render.lines(fold.content_text(message.content))), { pieces = {} })
@@ -199,8 +201,17 @@ local steps = {
     add('error', { '', '✗ ' .. render.one_line('Extension: ' .. tostring(fact.error)) })
   end,
   extension_ui_request = function(fact)
-    if fact.method == 'notify' then
-      add('note', { '', 'ℹ ' .. render.one_line(tostring(fact.message or '')) })
+    local method = tostring(fact.method)
+    if method == 'notify' then
+      add(
+        fact.notifyType == 'error' and 'error' or 'note',
+        { '', 'ℹ ' .. render.one_line(tostring(fact.message or '')) }
+      )
+    elseif vim.startswith(method, 'oauth_') then
+      local step = render.login(fact)
+      if step ~= '' then
+        add('note', { '', 'ℹ ' .. step })
+      end
     end
   end,
   notice = function(fact)

@@ -8,6 +8,7 @@ local M = {}
 
 local buffer ---@type integer?
 
+---Highlight groups, which a colour scheme may change.
 local function links()
   for name, link in pairs({
     AtomicUser = 'Title',
@@ -15,6 +16,12 @@ local function links()
     AtomicThinking = 'Comment',
     AtomicNote = 'Comment',
     AtomicError = 'DiagnosticError',
+    AtomicAdded = 'DiffAdd',
+    AtomicRemoved = 'DiffDelete',
+    AtomicHunk = 'Special',
+    AtomicFile = 'Directory',
+    AtomicQueue = 'WarningMsg',
+    AtomicWidget = 'Normal',
   }) do
     vim.api.nvim_set_hl(0, name, { link = link, default = true })
   end
@@ -112,6 +119,7 @@ function M.redraw(snapshot)
   end)
 end
 
+M.links = links
 M.at, M.level, M.fold_text, M.turn = parts.at, parts.level, parts.fold_text, parts.turn
 
 return M

@@ -19,9 +19,16 @@ local function parts()
     table.insert(found, 'thinks ' .. state.thinkingLevel)
   end
   table.insert(found, s.agent.status == 'exited' and 'agent ended' or fold.phase(s))
+  if s.title then
+    table.insert(found, 1, render.one_line(s.title))
+  end
   local used = s.usage.input + s.usage.output
   if used > 0 then
     table.insert(found, ('↑%s ↓%s'):format(render.tokens(s.usage.input), render.tokens(s.usage.output)))
+  end
+  local context, window = fold.context(s)
+  if context and window and window > 0 then
+    table.insert(found, ('%d%% of %s'):format(math.floor(context / window * 100 + 0.5), render.tokens(window)))
   end
   if s.usage.cost > 0 then
     table.insert(found, ('$%.3f'):format(s.usage.cost))
@@ -29,6 +36,10 @@ local function parts()
   local queued = #s.queue.steering + #s.queue.followUp
   if queued > 0 then
     table.insert(found, queued .. ' queued')
+  end
+  local images = require('atomic.images').count()
+  if images > 0 then
+    table.insert(found, images == 1 and '1 image' or images .. ' images')
   end
   for _, key in ipairs(vim.fn.sort(vim.tbl_keys(s.statuses))) do
     table.insert(found, render.one_line(s.statuses[key]))
@@ -42,7 +53,16 @@ function M.text()
   return ' ' .. (table.concat(parts(), ' · '):gsub('%%', '%%%%'))
 end
 
----For a statusline, lualine for one: phase and attention mark; empty while there is no agent.
+---For 'winbar' of the prompt: what the session is called.
+---@return string
+function M.prompt()
+  local session = require('atomic.session')
+  local name = session.snapshot.state.sessionName or session.name
+  local text = type(name) == 'string' and name ~= '' and ' Prompt · ' .. render.one_line(name) or ' Prompt'
+  return (text:gsub('%%', '%%%%'))
+end
+
+---For a statusline, lualine for one: phase, attention mark, and what extensions say; empty while there is no agent.
 ---@return string
 function M.statusline()
   if not package.loaded['atomic.session'] or not require('atomic.session').client_id() then
@@ -50,7 +70,11 @@ function M.statusline()
   end
   local s = require('atomic.session').snapshot
   local waiting = require('atomic.dialogs').count()
-  return 'atomic: ' .. fold.phase(s) .. (waiting > 0 and (' ?' .. waiting) or '')
+  local found = { 'atomic: ' .. fold.phase(s) .. (waiting > 0 and (' ?' .. waiting) or '') }
+  for _, key in ipairs(vim.fn.sort(vim.tbl_keys(s.statuses))) do
+    table.insert(found, render.one_line(s.statuses[key]))
+  end
+  return (table.concat(found, ' · '):gsub('%%', '%%%%'))
 end
 
 return M
