@@ -150,18 +150,14 @@ return {
     end
     require('atomic.secret').open({ title = 'API key of ' .. rest }, function(key)
       if key then
-        atomic().intent(
-          'save_provider_credential',
-          {
-            provider = rest,
-            credential = { type = 'api_key', key = key },
-          },
-          {
-            settled = tell.unless_done(function()
-              tell.info('The key of ' .. rest .. ' is saved.')
-            end),
-          }
-        )
+        atomic().intent('save_provider_credential', {
+          provider = rest,
+          credential = { type = 'api_key', key = key },
+        }, {
+          settled = tell.unless_done(function()
+            tell.info('The key of ' .. rest .. ' is saved.')
+          end),
+        })
       end
     end)
   end,
