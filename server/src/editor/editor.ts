@@ -14,6 +14,7 @@ import { createFiles, type Files, same } from './files.ts';
 import { type Connect, createLine } from './line.ts';
 import { createLocals } from './locals.ts';
 import { createOutcomes } from './outcomes.ts';
+import { createPrompting } from './prompting.ts';
 import { createReload } from './reload.ts';
 import { createRich, type Rich } from './rich.ts';
 import { defaultSettings, settingsFrom } from './settings.ts';
@@ -119,6 +120,7 @@ export function createEditor(parts: EditorParts): Editor {
       watch.progress.update(snapshot);
       reload.take(facts, tab.workspace);
       watch.view.take(change);
+      prompting.take(tab, change);
       richRequests.tabsChanged();
     },
     changed() {
@@ -170,6 +172,15 @@ export function createEditor(parts: EditorParts): Editor {
     workspaces: () => tabs.list.map(({ workspace }) => workspace),
     rich: rich.events,
   });
+  const prompting = createPrompting({
+    client,
+    documents,
+    tabs,
+    folders: () => folders,
+    sessionOf: (file) => parts.sessionOf?.(file),
+    clock,
+    log,
+  });
   const files = createFiles({
     client,
     documents,
@@ -188,7 +199,8 @@ export function createEditor(parts: EditorParts): Editor {
     async prompt(session, message) {
       const id = link.newId();
       const outcome = outcomes.of(id);
-      await tabs.get(session).link.intent(id, 'prompt', { message });
+      const tab = tabs.get(session);
+      await tab.link.intent(id, 'prompt', await prompting.sent(tab, message));
       return (await outcome) === 'done';
     },
     async reply(session, dialog, value) {
@@ -237,7 +249,7 @@ export function createEditor(parts: EditorParts): Editor {
       reload.saved(uri, text);
       files.saved(uri, text);
     },
-    features: atWork.asked(joinFeatures([], log)),
+    features: atWork.asked(joinFeatures([prompting.feature], log)),
     rich: richRequests,
     begin() {
       told();
@@ -269,6 +281,7 @@ export function createEditor(parts: EditorParts): Editor {
         watches.end(tab);
         ask.withdraw(tab.id);
       }
+      prompting.close();
       tabs.end();
       line.close();
     },

@@ -2,6 +2,14 @@
 import * as z from 'zod';
 import { images, row, text } from './command-row.ts';
 
+/** A message of the person. */
+const said = {
+  message: z.string(),
+  images,
+  /** What the person wrote, where the message has more: it goes into the history, and not to the agent. */
+  written: z.string().optional(),
+};
+
 const prompting = 'Prompting';
 const queue = 'Queue and stopping';
 const shell = 'Shell';
@@ -13,7 +21,7 @@ export const promptingRows = [
     group: prompting,
     title: 'Prompt',
     doc: 'Sends a prompt. While a run is going on it steers or follows up, as the setting `whileBusy` says; it is never refused for that.',
-    params: { message: z.string(), images, streamingBehavior: z.enum(['steer', 'followUp']).optional() },
+    params: { ...said, streamingBehavior: z.enum(['steer', 'followUp']).optional() },
     bare: (message) => ({ message }),
     kind: 'act',
     ask: { with: 'compose' },
@@ -26,7 +34,7 @@ export const promptingRows = [
     group: prompting,
     title: 'Steer the run',
     doc: 'Delivers a message to the running agent after its current tools, before its next model call. When the run has just ended it becomes a prompt.',
-    params: { message: z.string(), images },
+    params: said,
     bare: (message) => ({ message }),
     kind: 'act',
     ask: { with: 'compose' },
@@ -39,7 +47,7 @@ export const promptingRows = [
     group: prompting,
     title: 'Follow up after the run',
     doc: 'Queues a message for when the agent would stop. When no run is going on it becomes a prompt.',
-    params: { message: z.string(), images },
+    params: said,
     bare: (message) => ({ message }),
     kind: 'act',
     ask: { with: 'compose' },

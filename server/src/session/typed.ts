@@ -68,3 +68,11 @@ export function typedCommand(message: string): Typed | undefined {
     throw new AtomicError('AgentRefused', `/${word} is not sent to the model: ${meaning.hint}.`);
   return meaning;
 }
+
+/** The words that stand for a command here, with its name in the table. */
+export function typedCommands(): { name: string; command: string }[] {
+  return Object.entries(meanings).flatMap(([name, meaning]) => {
+    const typed = meaning('a/b');
+    return 'command' in typed ? [{ name, command: typed.command }] : [];
+  });
+}

@@ -117,6 +117,7 @@ it('what comes of another session says of which, and a question goes back to its
     server: { connect: (_, name) => started.join(name) },
   });
   await editor.execute('atomic.newTab', 'review');
+  await editor.when(() => started.all.length === 2);
   const [one, two] = started.all;
   one!.journal.append({ type: 'agent_start' });
   await editor.until('$/progress');
