@@ -151,7 +151,7 @@ It is kept like a tool call, with the name \"$\" and the id of its intent."
           (atomic-session-widgets session) (plist-get fact :widgets))
     (clrhash (atomic-session-tools session))
     (unless same
-      (setf (atomic-session-title session) nil
+      (setf (atomic-session-title session) (plist-get fact :title)
             (atomic-session-compaction session) nil
             (atomic-session-retry session) nil
             (atomic-session-steering session) nil
@@ -244,6 +244,12 @@ It is kept like a tool call, with the name \"$\" and the id of its intent."
                          (atomic-session--without-dialog session (plist-get dialog :id))
                          (setf (atomic-session-dialogs session)
                                (append (atomic-session-dialogs session) (list dialog)))))
+      ("dialog_offered" (setf (atomic-session-dialogs session)
+                              (mapcar (lambda (dialog)
+                                        (if (equal (plist-get dialog :id) (plist-get fact :id))
+                                            (append dialog '(:offered t))
+                                          dialog))
+                                      (atomic-session-dialogs session))))
       ("dialog_settled" (atomic-session--without-dialog session (plist-get fact :id)))
       ("file_touched" (let ((path (plist-get fact :path)))
                         (setf (atomic-session-files session)

@@ -127,7 +127,11 @@ function told(folder: string, limits?: Parameters<typeof startChat>[0]['limits']
   const clock = fakeClock();
   let snapshot: Snapshot = emptySnapshot();
   const chat = startChat({
-    session: { journal, snapshot: () => snapshot },
+    session: {
+      journal,
+      snapshot: () => snapshot,
+      notice: (level, message) => tell({ type: 'notice', level, message }),
+    },
     folder,
     clock,
     log: silentLog,

@@ -11,6 +11,8 @@ export interface FakeSession extends Session {
   parts: SessionParts;
   updates: SessionUpdate[];
   stopped: number;
+  /** Who came and went. */
+  present: [origin: string, here: boolean][];
   busy: boolean;
   dialogs: number;
   /** The text that all deltas so far make. */
@@ -43,6 +45,7 @@ export function fakeSessions(limits?: JournalLimits): { create: CreateSession; a
       parts,
       updates: [],
       stopped: 0,
+      present: [],
       busy: false,
       dialogs: 0,
       journal,
@@ -70,6 +73,8 @@ export function fakeSessions(limits?: JournalLimits): { create: CreateSession; a
         });
       },
       update: (how) => void session.updates.push(how),
+      presence: (origin, here) => void session.present.push([origin, here]),
+      notice: (level, message) => void journal.append({ type: 'notice', level, message }),
       delta: (delta) => void journal.append(deltaFact(delta)),
       async stop() {
         session.stopped += 1;

@@ -91,6 +91,8 @@ export function createAsk(parts: AskParts): Ask {
     return open.find(({ state }) => state === 'shown') ?? here(open);
   };
   const isOpen = (question: Question) => questions.includes(question);
+  /** Whoever led to a question is asked first. */
+  const isOurs = ({ origin, offered }: Dialog) => offered || origin === undefined || parts.isUs(origin);
   const announce = ({ session, dialog }: Question) =>
     client.message('info', parts.before(session) + announcement(dialog), true);
   const postpone = (question: Question) => {
@@ -168,7 +170,7 @@ export function createAsk(parts: AskParts): Ask {
   function next(): void {
     client.whenFree(() => {
       if (questions.some(({ state }) => state === 'shown')) return;
-      const first = questions.find(({ state }) => state === 'waiting');
+      const first = questions.find(({ state, dialog }) => state === 'waiting' && isOurs(dialog));
       if (first) show(first);
     });
   }
@@ -208,7 +210,10 @@ export function createAsk(parts: AskParts): Ask {
         if (!dialogs.some(({ id }) => id === question.dialog.id)) closed(question, snapshot);
       for (const dialog of dialogs) {
         const known = own.find((it) => it.dialog.id === dialog.id);
-        if (known?.dialog.openedAt === dialog.openedAt) continue;
+        if (known?.dialog.openedAt === dialog.openedAt) {
+          known.dialog = dialog;
+          continue;
+        }
         if (known) remove(known);
         add(session, dialog);
       }

@@ -96,10 +96,11 @@ export function createLink(parts: {
     const hub = await line.connected();
     const before = mirror;
     const want = wanted;
-    const { agent, start, whileBusy } = settings;
+    const { agent, start, whileBusy, restart } = settings;
     const result = await hub.attach({
       workspace: target.workspace,
       whileBusy,
+      restart,
       ...(target.session !== undefined && { session: target.session }),
       ...(before && { cursor: { epoch: before.epoch, seq: before.seq } }),
       ...(agent && { agent }),
@@ -192,7 +193,7 @@ export function createLink(parts: {
     sent: (intent) => sent.has(intent),
     isUs: (origin) => origin !== undefined && origin.id === line.client?.origin.id,
     configure(next) {
-      const told = (it: Settings) => JSON.stringify([it.agent, it.start, it.whileBusy]);
+      const told = (it: Settings) => JSON.stringify([it.agent, it.start, it.whileBusy, it.restart]);
       const changed = told(next) !== told(settings);
       settings = next;
       if (!changed || !(attached || attaching)) return;

@@ -34,7 +34,11 @@ export interface Chat {
 }
 
 export interface ChatParts {
-  session: { readonly journal: Journal; snapshot(): Snapshot };
+  session: {
+    readonly journal: Journal;
+    snapshot(): Snapshot;
+    notice(level: 'warning', message: string): void;
+  };
   /** The session's folder. */
   folder: string;
   clock: Clock;
@@ -140,12 +144,10 @@ export function startChat({ session, folder, clock, log, limits = chatLimits }: 
     failing = true;
     const why = error instanceof Error ? error.message : String(error);
     log.warn({ error: why, file }, 'the transcript could not be written; it is tried again');
-    journal.append({
-      type: 'notice',
-      level: 'warning',
-      message: `The transcript ${file} cannot be written (${why}): free some space or make the file writable; it is tried again every few seconds, and what is said meanwhile is kept.`,
-      at: clock.now(),
-    });
+    session.notice(
+      'warning',
+      `The transcript ${file} cannot be written (${why}): free some space or make the file writable; it is tried again every few seconds, and what is said meanwhile is kept.`,
+    );
   };
 
   const flush = async (): Promise<void> => {

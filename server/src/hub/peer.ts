@@ -99,7 +99,7 @@ export function createPeer(wire: Wire, host: PeerHost, log: Log): Peer {
   });
 
   answer(hub.hubMethods.attach, hub.attachParams, async (params) => {
-    const { env } = known();
+    const { env, origin } = known();
     if (host.stopping)
       throw new AtomicError('HubUnreachable', 'The hub is stopping: connect to the next one.', {
         accepted: false,
@@ -107,7 +107,14 @@ export function createPeer(wire: Wire, host: PeerHost, log: Log): Peer {
     const held = await registry.open(params, env);
     const { number, workspace, folder, session, channel } = held;
     if (gone.signal.aborted) return null;
-    if (!unwatch.has(number)) unwatch.set(number, registry.watched(held));
+    session.presence(origin.id, true);
+    if (!unwatch.has(number)) {
+      const end = registry.watched(held);
+      unwatch.set(number, () => {
+        session.presence(origin.id, false);
+        end();
+      });
+    }
     const { journal } = channel;
     const { cursor } = params;
     const continued =

@@ -96,6 +96,7 @@ export function createRegistry(options: RegistryOptions): Registry {
       spec: specOf(workspace, params, env, resumableFile(meta, log)),
       epoch: `${clock.now().toString(36)}-${randomBytes(6).toString('hex')}`,
       ...(params.whileBusy && { whileBusy: params.whileBusy }),
+      ...(params.restart && { restart: params.restart }),
     });
     changes.follow(session.journal);
     rememberSession(session.journal, folder, { ...meta, workspace, session: name }, clock, log);
@@ -153,6 +154,7 @@ export function createRegistry(options: RegistryOptions): Registry {
           ...(params.agent && { choice: params.agent }),
           ...(params.start && { start: params.start }),
           ...(params.whileBusy && { whileBusy: params.whileBusy }),
+          ...(params.restart && { restart: params.restart }),
         });
         return entry;
       }

@@ -140,6 +140,7 @@ export const factWords: { [T in FactType]: [meaning: string, fields: Fields<T>] 
       reason: 'which command did it',
       statuses: 'status entries that belong to it already',
       widgets: 'widgets that belong to it already',
+      title: 'the title that it has already',
     },
   ],
   command_unavailable: ['The agent said that it does not know this command.', { command: 'RPC name' }],
@@ -163,6 +164,10 @@ export const factWords: { [T in FactType]: [meaning: string, fields: Fields<T>] 
     },
   ],
   dialog_opened: ['The agent asks something.', { dialog: 'the question, see below' }],
+  dialog_offered: [
+    'Everybody is asked now: whoever led to the question has gone, or did not answer for a while.',
+    { id: 'the question' },
+  ],
   dialog_settled: [
     'The question is over: close it.',
     {

@@ -2,7 +2,7 @@
 // Guarantees: definitions only; the contract is docs/protocol.md, generated from here. Must not know: the hub's socket.
 import * as z from 'zod';
 import type { Dialog, DialogAnswer } from './facts.ts';
-import { agentChoice, cursor, type FactsBatch, startOptions, whileBusy } from './hub.ts';
+import { agentChoice, cursor, type FactsBatch, restart, startOptions, whileBusy } from './hub.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Settings by `initializationOptions` or `workspace/didChangeConfiguration` (there under the key `atomic`). */
@@ -12,6 +12,11 @@ export const settings = z.strictObject({
     .describe('The agent program: `{command, args?, env?}`. `--mode rpc` is appended.'),
   start: startOptions.optional().describe('Start options of the agent.'),
   whileBusy: whileBusy.default('steer').describe('What a prompt becomes while a run is going on.'),
+  restart: restart
+    .default('onPrompt')
+    .describe(
+      'When an agent that ended by itself is started again with its conversation: with the next prompt, or at once. Either way it is left alone after three ends within a minute.',
+    ),
   session: z
     .string()
     .optional()

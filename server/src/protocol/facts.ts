@@ -33,6 +33,8 @@ export interface Dialog {
   deadline?: number;
   /** Whoever asked for the work that led to this question, when that is known. */
   origin?: Origin;
+  /** Everybody is asked, because the origin has gone or did not answer for a while. */
+  offered?: true;
   /** The answer must not be echoed or logged. */
   secret?: boolean;
 }
@@ -149,9 +151,10 @@ export type HubFact = Timed &
         messages: Message[];
         olderMessages: number;
         reason: string;
-        /** Entries and widgets that belong to the new session already; absent: none. */
+        /** Entries, widgets and title that belong to the new session already; absent: none. */
         statuses?: Record<string, string>;
         widgets?: Record<string, { lines: string[]; placement: string }>;
+        title?: string;
       }
     | { type: 'command_unavailable'; command: string }
     | { type: 'intent_accepted'; intent: string; command: string; origin?: Origin; text?: string }
@@ -164,6 +167,8 @@ export type HubFact = Timed &
         data?: unknown;
       }
     | { type: 'dialog_opened'; dialog: Dialog }
+    /** Everybody is asked now. */
+    | { type: 'dialog_offered'; id: string }
     | { type: 'dialog_settled'; id: string; outcome: DialogOutcome; by?: Origin; answer?: string }
     /** Queued texts that a stop took back, for the one who stopped. */
     | { type: 'queue_returned'; texts: string[]; origin?: Origin }

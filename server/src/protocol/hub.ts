@@ -34,6 +34,7 @@ export const startOptions = z.strictObject({
 export type StartOptions = z.infer<typeof startOptions>;
 
 export const whileBusy = z.enum(['steer', 'followUp']);
+export const restart = z.enum(['onPrompt', 'atOnce']);
 
 export const helloParams = z.looseObject({
   protocol: z.number(),
@@ -64,6 +65,7 @@ export const attachParams = z.looseObject({
   agent: agentChoice.optional(),
   start: startOptions.optional(),
   whileBusy: whileBusy.optional(),
+  restart: restart.optional(),
 });
 export type AttachParams = z.infer<typeof attachParams>;
 export interface AttachResult {

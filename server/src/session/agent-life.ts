@@ -1,9 +1,11 @@
 // The agent of one session through its lives. Guarantees: it is started on the first need and once only; what reaches the
-// session from it belongs to the life that is going on; an agent that keeps dying is not started for ever. Must not know:
+// session from it belongs to the life that is going on; an agent that keeps dying is not started for ever, and rests in between. Must not know:
 // what is said to the agent.
 import { AtomicError } from '../protocol/errors.ts';
 import type { Agent, AgentEvents, AgentExit, AgentSpec, Clock, StartAgent } from './ports.ts';
 
+/** Milliseconds before an agent that ended by itself is started again, by how often it has ended lately. */
+export const restartAfter = [0, 2_000];
 /** So many unexpected ends within so many milliseconds, and the next start waits for a person. */
 export const crashLoop = { ends: 3, within: 60_000 };
 
@@ -24,6 +26,10 @@ export function createAgentLife(parts: {
   startAgent: StartAgent;
   clock: Clock;
   spec: () => AgentSpec;
+  /** When an agent that ended by itself is started again. */
+  restart: () => 'onPrompt' | 'atOnce';
+  /** It is not started again by itself any more; the sentence says why. */
+  gaveUp: (sentence: string) => void;
   events: AgentEvents;
   /** Called with every new agent; what it does belongs to getting ready. */
   greeted: (agent: Agent, resumed: string | undefined) => Promise<void>;
@@ -34,20 +40,26 @@ export function createAgentLife(parts: {
   let crashes: number[] = [];
   let lastWords = '';
   let stopping: Promise<void> | undefined;
+  let cancelRestart = () => {};
 
   const crashed = (exit: AgentExit) => {
     if (exit.expected) return;
     lastWords = exit.message;
     crashes = [...crashes, clock.now()].slice(-crashLoop.ends);
+    if (parts.restart() === 'onPrompt') return;
+    if (looping()) return parts.gaveUp(leftAlone());
+    const lately = crashes.filter((at) => clock.now() - at < crashLoop.within).length;
+    cancelRestart();
+    // What goes wrong is told by the end of the new agent, or by the next need.
+    cancelRestart = clock.after(restartAfter[lately - 1]!, () => void life.ready().catch(() => {}));
   };
   const looping = () => crashes.length >= crashLoop.ends && clock.now() - crashes[0]! < crashLoop.within;
 
+  const leftAlone = () =>
+    `The agent ended ${crashLoop.ends} times within a minute and is left alone now; mend its cause, then use atomic.restartAgent. Its last words: ${lastWords}`;
+
   const started = async (): Promise<Agent> => {
-    if (looping())
-      throw new AtomicError(
-        'AgentStartFailed',
-        `The agent ended ${crashLoop.ends} times within a minute and is left alone now; mend its cause, then use atomic.restartAgent. Its last words: ${lastWords}`,
-      );
+    if (looping()) throw new AtomicError('AgentStartFailed', leftAlone());
     const spec = parts.spec();
     let gone = false;
     let agent: Agent | undefined;
@@ -66,8 +78,8 @@ export function createAgentLife(parts: {
           current = undefined;
           getting = undefined;
         }
-        crashed(exit);
         events.exit(exit);
+        crashed(exit);
       }),
     });
     if (gone) throw new AtomicError('AgentStartFailed', lastWords);
@@ -98,6 +110,7 @@ export function createAgentLife(parts: {
       await life.ready();
     },
     async stop() {
+      cancelRestart();
       if (stopping) return stopping;
       // One that is just starting is waited for, as it would live on otherwise.
       if (getting && !current) await getting.catch(() => {});

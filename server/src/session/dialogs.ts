@@ -6,7 +6,10 @@ import type { Dialog, DialogAnswer, DialogOutcome, Fact, Origin } from '../proto
 import type { Clock } from './ports.ts';
 
 export interface Dialogs {
+  /** The origin is asked first, everybody else after a while. */
   open(dialog: Omit<Dialog, 'openedAt'>, origin?: Origin): void;
+  /** Whether an origin watches the session: what it would be asked first, everybody is asked when it goes. */
+  presence(origin: string, here: boolean): void;
   /** Settles the dialog `id`, or the oldest. `deliver` hands the answer to the agent. Throws `NoSuchDialog`, `BadArguments`. */
   answer(
     id: string | undefined,
@@ -19,11 +22,18 @@ export interface Dialogs {
   readonly list: readonly Dialog[];
 }
 
+/** Milliseconds for which the origin alone is asked. */
+export const grace = 5_000;
+/** How many origins that have gone are remembered. */
+const remembered = 1_000;
+
 export function createDialogs(clock: Clock, append: (fact: Fact) => void): Dialogs {
-  const open = new Map<string, { dialog: Dialog; cancelTimer: () => void }>();
+  const open = new Map<string, { dialog: Dialog; cancelTimer: () => void; cancelGrace: () => void }>();
+  const gone = new Set<string>();
 
   const settle = (id: string, outcome: DialogOutcome, by?: Origin, answer?: string) => {
     open.get(id)?.cancelTimer();
+    open.get(id)?.cancelGrace();
     open.delete(id);
     append({
       type: 'dialog_settled',
@@ -32,6 +42,14 @@ export function createDialogs(clock: Clock, append: (fact: Fact) => void): Dialo
       ...(by && { by }),
       ...(answer !== undefined && { answer }),
     });
+  };
+
+  const offer = (id: string) => {
+    const known = open.get(id);
+    if (!known || known.dialog.offered) return;
+    known.cancelGrace();
+    known.dialog = { ...known.dialog, offered: true };
+    append({ type: 'dialog_offered', id });
   };
 
   return {
@@ -44,13 +62,22 @@ export function createDialogs(clock: Clock, append: (fact: Fact) => void): Dialo
         openedAt,
         ...(request.timeout !== undefined && { deadline: openedAt + request.timeout }),
         ...(origin && { origin }),
+        ...(origin && gone.has(origin.id) && { offered: true as const }),
       };
       const cancelTimer =
         request.timeout === undefined
           ? () => {}
           : clock.after(request.timeout, () => settle(dialog.id, 'expired'));
-      open.set(dialog.id, { dialog, cancelTimer });
+      const cancelGrace = origin && !dialog.offered ? clock.after(grace, () => offer(dialog.id)) : () => {};
+      open.set(dialog.id, { dialog, cancelTimer, cancelGrace });
       append({ type: 'dialog_opened', dialog });
+    },
+    presence(origin, here) {
+      gone.delete(origin);
+      if (here) return;
+      gone.add(origin);
+      if (gone.size > remembered) gone.delete([...gone][0]!);
+      for (const { dialog } of [...open.values()]) if (dialog.origin?.id === origin) offer(dialog.id);
     },
     answer(id, answer, by, deliver) {
       const dialog = id === undefined ? [...open.values()][0]?.dialog : open.get(id)?.dialog;
@@ -62,7 +89,13 @@ export function createDialogs(clock: Clock, append: (fact: Fact) => void): Dialo
             : 'That question is no longer open: it was answered elsewhere, timed out or was withdrawn.',
         );
       const fitting = fittingAnswer(dialog, answer);
-      deliver(dialog, fitting);
+      if (!deliver(dialog, fitting)) {
+        settle(dialog.id, 'withdrawn');
+        throw new AtomicError(
+          'NoSuchDialog',
+          'The agent no longer waits for this answer: it has ended, or took its question back.',
+        );
+      }
       settle(
         dialog.id,
         fitting.cancelled ? 'cancelled' : 'answered',
@@ -92,7 +125,7 @@ export function fittingAnswer(dialog: Dialog, answer: DialogAnswer): DialogAnswe
   if (isChoice(dialog)) {
     const options = dialog.options!;
     const index = answer.index ?? (answer.value === undefined ? -1 : options.indexOf(answer.value));
-    if (index < 0 || index >= options.length)
+    if (!Number.isInteger(index) || index < 0 || index >= options.length)
       throw refuse(
         `"${dialog.title}" has ${options.length} options; choose one of atomic.answer1 to atomic.answer${Math.min(options.length, 9)}, or give {"index": 0…${options.length - 1}}.`,
       );

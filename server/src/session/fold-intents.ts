@@ -18,6 +18,10 @@ export const originOfRun = ({ intents }: Snapshot): Origin | undefined =>
     ({ command, outcome }) => runCommands.includes(command) && outcome !== 'refused' && outcome !== 'failed',
   )?.origin;
 
+/** Whoever asked for what the agent does now: the run, or else the newest intent that is not settled. */
+export const originOfQuestion = ({ run, intents }: Snapshot): Origin | undefined =>
+  run ? run.origin : intents.findLast(({ outcome }) => outcome === 'pending')?.origin;
+
 /** The snapshot after output of a shell command. */
 export function bashUpdated(snapshot: Snapshot, { id: named, delta }: Of<'bash_execution_update'>): Snapshot {
   // Older agents do not say whose output it is: the newest command's.

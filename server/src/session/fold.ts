@@ -6,10 +6,11 @@ import type { AgentState } from '../protocol/records.ts';
 import type { Phase, Retry, Snapshot } from '../protocol/snapshot.ts';
 import { bashUpdated, intentAccepted, intentSettled, originOfRun } from './fold-intents.ts';
 import { messageUpdated, newestMessages, noUsage, usageWith, withMessage } from './fold-message.ts';
-import { toolsAfter, toolsCut, without } from './fold-tools.ts';
+import { toolsAfter, toolsCut } from './fold-tools.ts';
+import { announced, dialogsAfter } from './fold-ui.ts';
 
-/** How many settled dialogs and touched files a snapshot keeps. */
-export const kept = { settledDialogs: 50, files: 500 };
+/** How many touched files a snapshot keeps. */
+export const filesKept = 500;
 
 type Of<T extends Fact['type']> = Extract<Fact, { type: T }>;
 
@@ -107,7 +108,7 @@ export function folded(snapshot: Snapshot, fact: Fact): Snapshot {
     case 'file_touched':
       return {
         ...snapshot,
-        files: [...snapshot.files.filter((path) => path !== fact.path), fact.path].slice(-kept.files),
+        files: [...snapshot.files.filter((path) => path !== fact.path), fact.path].slice(-filesKept),
       };
 
     case 'queue_update':
@@ -136,18 +137,9 @@ export function folded(snapshot: Snapshot, fact: Fact): Snapshot {
       return announced(snapshot, fact);
 
     case 'dialog_opened':
-      return {
-        ...snapshot,
-        dialogs: [...snapshot.dialogs.filter(({ id }) => id !== fact.dialog.id), fact.dialog],
-      };
-    case 'dialog_settled': {
-      const settled = { id: fact.id, outcome: fact.outcome, ...(fact.by && { by: fact.by }) };
-      return {
-        ...snapshot,
-        dialogs: snapshot.dialogs.filter(({ id }) => id !== fact.id),
-        settledDialogs: [...snapshot.settledDialogs, settled].slice(-kept.settledDialogs),
-      };
-    }
+    case 'dialog_offered':
+    case 'dialog_settled':
+      return { ...snapshot, ...dialogsAfter(snapshot, fact) };
     case 'intent_accepted':
       return intentAccepted(snapshot, fact);
     case 'intent_settled':
@@ -234,7 +226,7 @@ function sessionReplaced(snapshot: Snapshot, fact: Of<'session_replaced'>): Snap
     usage: fact.messages.reduce(usageWith, noUsage()),
     // The same conversation read again has the title, queue and work that it had.
     ...(!same && {
-      title: null,
+      title: fact.title ?? null,
       queue: { steering: [], followUp: [] },
       compaction: null,
       retry: null,
@@ -267,29 +259,3 @@ const retryOf = (fact: Omit<Retry, 'since'>, since: number): Retry => ({
   ...(fact.errorMessage !== undefined && { errorMessage: fact.errorMessage }),
   since,
 });
-
-/** Extension UI protocol, "Fire-and-forget methods". */
-function announced(snapshot: Snapshot, fact: Of<'extension_ui_request'>): Snapshot {
-  switch (fact.method) {
-    case 'setStatus': {
-      const key = String(fact.statusKey);
-      const statuses =
-        typeof fact.statusText === 'string' && fact.statusText !== ''
-          ? { ...snapshot.statuses, [key]: fact.statusText }
-          : without(snapshot.statuses, key);
-      return statuses === snapshot.statuses ? snapshot : { ...snapshot, statuses };
-    }
-    case 'setWidget': {
-      const key = String(fact.widgetKey);
-      const placement = typeof fact.widgetPlacement === 'string' ? fact.widgetPlacement : 'aboveEditor';
-      const widgets = Array.isArray(fact.widgetLines)
-        ? { ...snapshot.widgets, [key]: { lines: fact.widgetLines.map(String), placement } }
-        : without(snapshot.widgets, key);
-      return widgets === snapshot.widgets ? snapshot : { ...snapshot, widgets };
-    }
-    case 'setTitle':
-      return { ...snapshot, title: typeof fact.title === 'string' && fact.title !== '' ? fact.title : null };
-    default:
-      return snapshot;
-  }
-}

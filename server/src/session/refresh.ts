@@ -60,6 +60,7 @@ export function createRefresh(append: (fact: Fact) => void, snapshot: () => Snap
       reason,
       statuses: same ? now.statuses : added(before.statuses, now.statuses),
       widgets: same ? now.widgets : added(before.widgets, now.widgets),
+      ...(now.title !== null && now.title !== before.title && { title: now.title }),
     });
     fallbackTold(now.state, state);
   };

@@ -13,6 +13,7 @@ import { createConduct } from './conduct.ts';
 import { createDialogs } from './dialogs.ts';
 import { touchedFile } from './files.ts';
 import { emptySnapshot, folded } from './fold.ts';
+import { originOfQuestion } from './fold-intents.ts';
 import { createIntents } from './intents.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { createLanes } from './lanes.ts';
@@ -25,6 +26,7 @@ export interface SessionUpdate {
   choice?: AgentChoice;
   start?: StartOptions;
   whileBusy?: 'steer' | 'followUp';
+  restart?: 'onPrompt' | 'atOnce';
   env?: Record<string, string>;
 }
 
@@ -43,6 +45,10 @@ export interface Session {
   /** How many questions are open. */
   readonly dialogs: number;
   update(how: SessionUpdate): void;
+  /** Whether an origin watches the session. */
+  presence(origin: string, here: boolean): void;
+  /** Tells everybody a sentence of the bridge. */
+  notice(level: 'info' | 'warning' | 'error', message: string): void;
   /** Ends the agent. */
   stop(): Promise<void>;
 }
@@ -53,6 +59,8 @@ export interface SessionParts {
   log: Log;
   spec: AgentSpec;
   whileBusy?: 'steer' | 'followUp';
+  /** When an agent that ended by itself is started again. */
+  restart?: 'onPrompt' | 'atOnce';
   epoch: string;
   /** Absent: sessions can only be listed by agents that list them themselves. */
   files?: SessionFiles;
@@ -69,6 +77,7 @@ export const createSession: CreateSession = (parts) => {
   let snapshot = emptySnapshot();
   let spec = parts.spec;
   let whileBusy = parts.whileBusy ?? 'steer';
+  let restart = parts.restart ?? 'onPrompt';
 
   const append = (fact: Fact) => {
     const stamped = streamFacts.has(fact.type) ? fact : { ...fact, at: clock.now() };
@@ -97,6 +106,8 @@ export const createSession: CreateSession = (parts) => {
   const life: AgentLife = createAgentLife({
     startAgent: parts.startAgent,
     clock,
+    restart: () => restart,
+    gaveUp: (message) => append({ type: 'notice', level: 'error', message }),
     spec: () => {
       const resume = snapshot.state.sessionFile ?? spec.resume;
       return { ...spec, ...(resume !== undefined && { resume }) };
@@ -113,7 +124,7 @@ export const createSession: CreateSession = (parts) => {
         }
         if (fact.type === 'agent_settled' && life.current) void refresh.state(life.current);
       },
-      dialog: (dialog) => dialogs.open(dialog, snapshot.run?.origin),
+      dialog: (dialog) => dialogs.open(dialog, originOfQuestion(snapshot)),
       dialogWithdrawn: (id) => dialogs.withdraw((dialog) => dialog.id === id),
       exit: exited,
     },
@@ -176,6 +187,7 @@ export const createSession: CreateSession = (parts) => {
     },
     update(how) {
       whileBusy = how.whileBusy ?? whileBusy;
+      restart = how.restart ?? restart;
       spec = {
         ...spec,
         ...(how.choice && { choice: how.choice }),
@@ -183,6 +195,8 @@ export const createSession: CreateSession = (parts) => {
         ...(how.env && { env: how.env }),
       };
     },
+    presence: dialogs.presence,
+    notice: (level, message) => append({ type: 'notice', level, message }),
     stop: () => life.stop(),
   };
 };

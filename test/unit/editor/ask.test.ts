@@ -1,7 +1,7 @@
 // Questions of the agent: shown one at a time, answered in every way, closed when they are settled elsewhere, never guessed.
 import { describe, expect, it } from 'vitest';
 import type { CancellationToken } from 'vscode-jsonrpc/node';
-import { attached, opened, other, settled, startEditor, turn } from './support.ts';
+import { attached, opened, other, settled, startEditor, turn, us } from './support.ts';
 
 const allow = opened({ id: 'd1', title: 'Run rm?', options: ['Allow', 'Deny'] });
 const helix = { name: 'Helix', params: { capabilities: { window: { workDoneProgress: true } } } };
@@ -90,6 +90,23 @@ describe('in an editor that shows them', () => {
     request.reply({ title: 'Allow' });
     const asked = await editor.until('window/showMessageRequest', 2);
     expect(asked[1].message).toBe('And?');
+  });
+
+  it('that another editor led to is shown when everybody is asked, and can be answered before', async () => {
+    const editor = await startEditor({
+      answers: { 'window/showMessageRequest': () => ({ title: 'Deny' }) },
+    });
+    await attached(editor);
+    editor.hub.append(opened({ id: 'd1', title: 'Theirs', options: ['Allow', 'Deny'], origin: other }));
+    editor.hub.append(opened({ id: 'd2', title: 'Ours', options: ['Allow', 'Deny'], origin: us }));
+    await editor.when(() => editor.hub.intents.length === 1);
+    expect(editor.of('window/showMessageRequest').map(({ message }) => message)).toEqual(['Ours']);
+    editor.hub.append(settled('d2'), { type: 'dialog_offered', id: 'd1' });
+    await editor.when(() => editor.hub.intents.length === 2);
+    expect(editor.of('window/showMessageRequest').map(({ message }) => message)).toEqual(['Ours', 'Theirs']);
+    editor.hub.append(settled('d1'), opened({ id: 'd3', options: ['Allow', 'Deny'], origin: other }));
+    await editor.execute('atomic.answer1');
+    expect(editor.hub.intents[2]).toMatchObject({ command: 'answer', params: { dialog: 'd3', index: 0 } });
   });
 
   it('is closed when it was settled elsewhere, and a late answer is ignored', async () => {

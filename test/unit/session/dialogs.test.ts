@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AtomicError } from '../../../server/src/protocol/errors.ts';
 import type { Dialog, DialogAnswer, Fact } from '../../../server/src/protocol/facts.ts';
-import { createDialogs, fittingAnswer } from '../../../server/src/session/dialogs.ts';
+import { createDialogs, fittingAnswer, grace } from '../../../server/src/session/dialogs.ts';
 import { fakeClock } from '../../support/fake-clock.ts';
 import { foldedAll, helix, neovim } from './fold-support.ts';
 
@@ -46,6 +46,43 @@ describe('a question', () => {
     expect(() => dialogs.answer('a', { value: 'no' }, neovim, deliver)).toThrow(/no longer open/);
     expect(delivered).toEqual([['a', { value: 'yes' }]]);
     expect(dialogs.list).toEqual([]);
+  });
+
+  it('is asked of its origin first, of everybody after a while or when the origin has gone', () => {
+    const { dialogs, facts, clock } = opened();
+    dialogs.open(input('a'), neovim);
+    dialogs.open(input('b'), neovim);
+    dialogs.open(input('c'), helix);
+    dialogs.open(input('d'));
+    dialogs.answer('a', { value: '' }, neovim, () => true);
+    dialogs.presence(neovim.id, false);
+    expect(facts.filter(({ type }) => type === 'dialog_offered')).toEqual([
+      { type: 'dialog_offered', id: 'b' },
+    ]);
+    clock.advance(grace);
+    clock.advance(grace);
+    expect(facts.filter(({ type }) => type === 'dialog_offered')).toEqual([
+      { type: 'dialog_offered', id: 'b' },
+      { type: 'dialog_offered', id: 'c' },
+    ]);
+    dialogs.open(input('e'), neovim);
+    dialogs.presence(neovim.id, true);
+    dialogs.open(input('f'), neovim);
+    expect(dialogs.list.map(({ id, offered }) => [id, offered])).toEqual([
+      ['b', true],
+      ['c', true],
+      ['d', undefined],
+      ['e', true],
+      ['f', undefined],
+    ]);
+    expect(foldedAll(facts).dialogs).toEqual(dialogs.list);
+  });
+
+  it('is withdrawn when the agent no longer waits for its answer, and the person is told', () => {
+    const { dialogs, facts } = opened();
+    dialogs.open(input('a'));
+    expect(() => dialogs.answer('a', { value: 'late' }, neovim, () => false)).toThrow(/no longer waits/);
+    expect(facts.at(-1)).toStrictEqual({ type: 'dialog_settled', id: 'a', outcome: 'withdrawn' });
   });
 
   it('without an id is the oldest one', () => {
@@ -167,6 +204,7 @@ describe('the fitting answer', () => {
   });
 
   it.each<[string, Dialog, DialogAnswer, RegExp]>([
+    ['half a choice', select, { index: 0.5 }, /"s\?" has 3 options/],
     ['a choice', select, { index: 3 }, /"s\?" has 3 options.*atomic\.answer3/],
     ['a yes-or-no question', confirm, { value: 'perhaps' }, /yes-or-no.*atomic\.answer1/],
     ['a text', text, { index: 0 }, /wants text.*atomic\.dialogCancel/],

@@ -94,7 +94,7 @@ function apply.session_replaced(s, f)
   s.message, s.tools, s.tool_order, s.files = nil, {}, {}, {}
   s.statuses, s.widgets = f.statuses or {}, f.widgets or {}
   if not same then
-    s.title, s.compaction, s.retry, s.summarization = nil, nil, nil, nil
+    s.title, s.compaction, s.retry, s.summarization = f.title, nil, nil, nil
     s.queue = { steering = {}, followUp = {} }
   end
 end
@@ -231,6 +231,13 @@ end
 function apply.dialog_opened(s, f)
   s.dialogs = without_key(s.dialogs, f.dialog.id)
   table.insert(s.dialogs, f.dialog)
+end
+function apply.dialog_offered(s, f)
+  for _, dialog in ipairs(s.dialogs) do
+    if dialog.id == f.id then
+      dialog.offered = true
+    end
+  end
 end
 function apply.dialog_settled(s, f)
   s.dialogs = without_key(s.dialogs, f.id)
