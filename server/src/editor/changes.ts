@@ -11,12 +11,14 @@ export interface ChangesParts {
   folder(): Promise<string>;
   list(): Promise<{ files: FileChange[] }>;
   show: Show;
+  /** The file is there: an editor that has it open already may show what was in it before. */
+  wrote(file: string): void;
   /** Tells the person. */
   tell(sentence: string): void;
 }
 
 /** Writes and shows the diff. Rejects with what the parts reject with, and `FileFailed`. */
-export async function showChanges({ folder, list, show, tell }: ChangesParts): Promise<void> {
+export async function showChanges({ folder, list, show, wrote, tell }: ChangesParts): Promise<void> {
   const { files } = await list();
   if (files.length === 0) return tell('The agent has changed no file in this session.');
   const file = path.join(await folder(), 'changes.diff');
@@ -29,6 +31,7 @@ export async function showChanges({ folder, list, show, tell }: ChangesParts): P
     );
   }
   await show(file, 'What the agent changed');
+  wrote(file);
 }
 
 /** One unified diff; lines before the first file's are none to programs that read diffs. */

@@ -221,6 +221,7 @@ export function createEditor(parts: EditorParts): Editor {
       folders: () => folders,
       known: async (workspace) => (await line.connected()).sessions({ workspace }),
       unsaved: reload.unsaved,
+      wrote: reload.wrote,
       view: (tab) => watches.of(tab).view,
       rich: rich.events,
       log,

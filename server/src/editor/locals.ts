@@ -21,6 +21,7 @@ export interface LocalsParts extends Pick<TabCommandParts, 'tabs' | 'folders' | 
   /** The folder of a session; attaches if need be. */
   folder(session: string): Promise<string>;
   unsaved: Reload['unsaved'];
+  wrote: Reload['wrote'];
   /** The live chat of a session. */
   view(tab: Tab): View;
   /** The client is told of its sessions by atomic/tabs. */
@@ -29,7 +30,7 @@ export interface LocalsParts extends Pick<TabCommandParts, 'tabs' | 'folders' | 
 }
 
 export function createLocals(parts: LocalsParts): Pick<CommandParts, 'locals' | 'checks'> {
-  const { client, tabs, files, show, folder, folders, known, unsaved, view, rich, log } = parts;
+  const { client, tabs, files, show, folder, folders, known, unsaved, wrote, view, rich, log } = parts;
   const tell = (sentence: string) => client.message('info', sentence, true);
   return {
     locals: {
@@ -43,6 +44,7 @@ export function createLocals(parts: LocalsParts): Pick<CommandParts, 'locals' | 
             folder: () => folder(tab.id),
             list: () => tab.link.read('list_changes', {}) as Promise<{ files: FileChange[] }>,
             show,
+            wrote,
             tell,
           }),
       },

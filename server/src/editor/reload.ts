@@ -15,6 +15,8 @@ import { type Document, type Documents, pathOf } from './documents.ts';
 export interface Reload {
   /** Facts of a workspace came: after a tool call the documents are looked at. */
   take(facts: readonly Fact[], workspace: string): void;
+  /** We have written a file (absolute) that may be open. */
+  wrote(file: string): void;
   /** `textDocument/didSave`. */
   saved(uri: string, text: string | undefined): void;
   /** Whether the editor has unsaved changes of the file (absolute, or below the workspace). */
@@ -59,6 +61,9 @@ export function createReload({ client, documents, clock, log, workspaces, rich }
     told.delete(uri);
   });
 
+  /** Shows the text of its file, maybe an earlier one; it may have been read again since the person was told. */
+  const isClean = (uri: string, shown: string): boolean =>
+    shown === common.get(uri) || shown === told.get(uri);
   const concerned = ({ uri }: Document): boolean => {
     const file = pathOf(uri);
     if (file === undefined) return false;
@@ -84,9 +89,9 @@ export function createReload({ client, documents, clock, log, workspaces, rich }
       if (shown === disk) {
         common.set(uri, disk);
         told.delete(uri);
-      } else if (common.get(uri) !== disk && told.get(uri) !== disk) {
+      } else if ((told.get(uri) ?? common.get(uri)) !== disk) {
+        (isClean(uri, shown) ? clean : conflicts).push(path.basename(file));
         told.set(uri, disk);
-        (shown === common.get(uri) ? clean : conflicts).push(path.basename(file));
       }
     }
     if (clean.length > 0 && !client.traits.reloadsItself)
@@ -94,21 +99,30 @@ export function createReload({ client, documents, clock, log, workspaces, rich }
     if (conflicts.length > 0) client.message('warning', conflicting(conflicts, client.traits.reload), true);
   };
 
+  const plan = () => {
+    if (planned) return;
+    planned = true;
+    clock.after(settling, () => {
+      look().catch((error: unknown) => log.warn({ error }, 'open documents could not be looked at'));
+    });
+  };
+
   return {
     take(facts, workspace) {
       if (rich()) return;
       for (const fact of facts)
         if (fact.type === 'file_touched') touched.add(realOf(path.resolve(workspace, fact.path)));
-      if (planned || !facts.some(({ type }) => type === 'tool_execution_end' || type === 'file_touched'))
-        return;
-      planned = true;
-      clock.after(settling, () => {
-        look().catch((error: unknown) => log.warn({ error }, 'open documents could not be looked at'));
-      });
+      if (facts.some(({ type }) => type === 'tool_execution_end' || type === 'file_touched')) plan();
+    },
+    wrote(file) {
+      if (rich()) return;
+      touched.add(realOf(file));
+      plan();
     },
     saved(uri, given) {
       const text = given ?? documents.text(uri);
       if (text !== undefined) common.set(uri, markOf(text));
+      told.delete(uri);
     },
     unsaved(file, workspace) {
       const real = realOf(path.resolve(workspace, file));
@@ -116,7 +130,7 @@ export function createReload({ client, documents, clock, log, workspaces, rich }
         const own = pathOf(uri);
         if (own === undefined || realOf(own) !== real) return false;
         const shown = markOf(text);
-        return shown !== common.get(uri) && shown !== onDiskNow(own);
+        return !isClean(uri, shown) && shown !== onDiskNow(own);
       });
     },
   };

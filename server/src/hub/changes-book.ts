@@ -14,8 +14,8 @@ export interface Written {
   original: Content;
   /** As the agent's last call left it. */
   written: Content;
-  /** A call that writes it goes on: when nobody sees its end, what is there then counts as its work. */
-  open?: true | undefined;
+  /** A call that writes it goes on, and this was there before: when nobody sees its end, what is there then is its work. */
+  open?: Content | undefined;
 }
 
 export interface Book {
@@ -36,7 +36,7 @@ const content = z.discriminatedUnion('kind', [
 const shape = z.array(
   z.tuple([
     z.string(),
-    z.object({ path: z.string(), original: content, written: content, open: z.literal(true).optional() }),
+    z.object({ path: z.string(), original: content, written: content, open: content.optional() }),
   ]),
 );
 
@@ -59,7 +59,13 @@ export function openBook(folder: string, originals: Originals, log: Log): Book {
         fs.writeFileSync(fresh, JSON.stringify([...files]), { mode: 0o600 });
         fs.renameSync(fresh, file);
         // Only now: what the file on disk names has to be there.
-        originals.sweep([...files.values()].flatMap(({ original, written }) => [original, written]));
+        originals.sweep(
+          [...files.values()].flatMap(({ original, written, open }) => [
+            original,
+            written,
+            ...(open ? [open] : []),
+          ]),
+        );
       } catch (error) {
         log.warn({ error, file }, 'the list of files that the agent changed could not be written');
       }

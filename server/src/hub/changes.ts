@@ -237,14 +237,12 @@ export function createChanges({
       return { path: entry.path };
     },
     async accept(named) {
-      const chosen = named === undefined ? [...book.files] : [found(named)];
-      for (const [key, entry] of chosen) {
-        book.files.delete(key);
-        if (!tracking.inFlight(key)) continue;
-        const { content, bytes } = originals.look(key);
-        const now = originals.keep(content, bytes);
-        book.files.set(key, { path: entry.path, original: now, written: now, open: true });
-      }
+      // What the agent is writing just now stays on the list.
+      const chosen =
+        named === undefined
+          ? [...book.files].filter(([key]) => !tracking.inFlight(key))
+          : [found(named).slice(0, 2) as [string, Written]];
+      for (const [key] of chosen) book.files.delete(key);
       book.save();
       return { paths: chosen.map(([, { path }]) => path) };
     },

@@ -3,15 +3,13 @@
 // it may write it next; memory is bounded. Must not know: what becomes of a look.
 import type { Fact } from '../protocol/facts.ts';
 import { onlyReads, pathBegun, writtenPath } from '../session/files.ts';
-import { type Originals, sameContent } from './originals.ts';
-
-export type Look = ReturnType<Originals['look']>;
+import { type Look, sameContent } from './originals.ts';
 
 export interface EarlyLooks {
   take(fact: Fact): void;
   /** What was seen of the file before this call began, the newest first. It is forgotten. */
   before(call: string, key: string): Look[];
-  /** The agent has written the file: what was there when it read it says nothing more. */
+  /** The agent has written the file: what was there before says nothing more. */
   written(key: string): void;
   /** No call is on its way. */
   clear(): void;
@@ -98,7 +96,11 @@ export function createEarlyLooks(look: (key: string) => Look, keyOf: (named: str
       const when = reads.get(key);
       return [...(announced?.key === key ? announced.looks : []), ...(when ? [when] : [])];
     },
-    written: (key) => void reads.delete(key),
+    written(key) {
+      reads.delete(key);
+      for (const call of calls.values()) if (call.key === key) call.looks = [];
+      for (const call of coming.values()) if (call.seen?.key === key) delete call.seen;
+    },
     clear() {
       coming.clear();
       calls.clear();

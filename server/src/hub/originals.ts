@@ -20,9 +20,17 @@ export interface OriginalsLimits {
 }
 export const originalsLimits: OriginalsLimits = { file: 5_000_000, total: 200_000_000 };
 
+/** What was seen at a path. */
+export interface Look {
+  content: Content;
+  bytes?: Buffer | undefined;
+  /** Milliseconds since it was written; absent where that is not known. */
+  age?: number | undefined;
+}
+
 export interface Originals {
   /** What is at the path now. Never throws. */
-  look(file: string): { content: Content; bytes?: Buffer };
+  look(file: string): Look;
   /** Keeps bytes that {@link look} gave; the content that stands for them, which may be `unkept`. Never throws. */
   keep(content: Content, bytes: Buffer | undefined): Content;
   /** Content for bytes that were not found at a path, with the mode of another. */
@@ -56,7 +64,8 @@ export function createOriginals(folder: string, limits = originalsLimits): Origi
         if (stat.size > limits.file)
           return { content: { kind: 'unkept', why: `it is larger than ${limits.file / 1_000_000} MB` } };
         const bytes = fs.readFileSync(file);
-        return { content: { kind: 'bytes', hash: hashOf(bytes), mode: stat.mode & 0o777 }, bytes };
+        const age = Date.now() - fs.statSync(file).mtimeMs;
+        return { content: { kind: 'bytes', hash: hashOf(bytes), mode: stat.mode & 0o777 }, bytes, age };
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
         if (code === 'ENOTDIR') return { content: { kind: 'absent' } };

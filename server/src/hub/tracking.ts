@@ -11,8 +11,8 @@ import { isResult, onlyReads, undone, writtenPath } from '../session/files.ts';
 import type { Log } from '../session/ports.ts';
 import { withoutAgent } from '../session/three-way.ts';
 import { type Book, keyOf, mostFiles, type Written } from './changes-book.ts';
-import { createEarlyLooks, type Look } from './early-looks.ts';
-import { type Content, type Originals, sameContent } from './originals.ts';
+import { createEarlyLooks } from './early-looks.ts';
+import { type Content, type Look, type Originals, sameContent } from './originals.ts';
 import { commonEncoding, textOf } from './texts.ts';
 
 export interface Tracking {
@@ -25,14 +25,13 @@ type Args = Record<string, unknown>;
 interface Flight {
   key: string;
   args: Args;
-  /** What is taken for the state before the call. */
-  before: Content;
-  /** Nobody saw what was there: the call had written already. */
-  late: boolean;
+  /** What was seen of the file before and at the beginning of the call, the newest first. */
+  looks: Look[];
+  /** As an earlier call left it; undefined for the first. */
+  left: Look | undefined;
+  /** No other call was writing it. */
+  alone: boolean;
 }
-
-/** Milliseconds in which a hub hears of what an agent did, be the machine ever so busy. */
-const lag = 10_000;
 
 export function createTracking(parts: {
   book: Book;
@@ -82,11 +81,13 @@ export function createTracking(parts: {
     }
     entry.written = originals.keep(before.content, before.bytes);
   };
-  const bytesOf = (content: Content) => {
-    const bytes = originals.bytes(content);
-    return bytes && { bytes };
-  };
+  const known = (content: Content): Look => ({ content, bytes: originals.bytes(content) });
   const kept = (bytes: Buffer, like: Content) => originals.keep(originals.made(bytes, like), bytes);
+  /** What was there before a call by its own account of itself. */
+  const toldBefore = (args: Args, result: ToolResult, after: Look): Look | undefined => {
+    const bytes = reconstructed(args, result, after);
+    return bytes && { content: originals.made(bytes, after.content), bytes };
+  };
 
   const begin = (id: string, toolName: string, args: Args) => {
     const named = writtenPath(toolName, args);
@@ -102,22 +103,19 @@ export function createTracking(parts: {
     const key = keyOf(file);
     const now = originals.look(key);
     const entry = book.files.get(key);
-    const looks = early.before(id, key);
-    if (entry) looks.push({ content: entry.written, ...bytesOf(entry.written) });
-    // What is there may be this call's work already.
-    const faster = looks.find((it) => !sameContent(it.content, now.content) && isOutcome(args, it, now));
-    const before = faster ?? now;
+    const looks = [now, ...early.before(id, key)];
     if (!entry && book.files.size >= mostFiles) {
       log.warn({ most: mostFiles }, 'too many files have been changed to keep track of one more');
       return;
     }
-    if (!entry) {
-      const content = originals.keep(before.content, before.bytes);
-      book.files.set(key, { path: file, original: content, written: content });
-    } else if (!inFlight(key)) othersTaken(entry, before);
-    const late = !entry && !faster && args.content !== undefined && isOutcome(args, now, now) && isFresh(key);
-    flights.set(id, { key, args, before: before.content, late });
-    book.files.get(key)!.open = true;
+    const left = entry && known(entry.written);
+    const alone = !inFlight(key);
+    // For the next hub, should this one not see the end.
+    const { content, bytes } = lookBefore(args, looks, left) ?? left ?? now;
+    const seen = originals.keep(content, bytes);
+    if (!entry) book.files.set(key, { path: file, original: seen, written: seen, open: seen });
+    else if (alone) entry.open = seen;
+    flights.set(id, { key, args, looks, left, alone });
     book.save();
   };
 
@@ -128,11 +126,13 @@ export function createTracking(parts: {
     const entry = flight && book.files.get(flight.key);
     if (!flight || !entry) return;
     const now = originals.look(flight.key);
-    if (result && sameContent(flight.before, now.content) && !inFlight(flight.key)) {
-      const before = reconstructed(flight.args, result, now);
-      if (before) othersTaken(entry, { content: originals.made(before, now.content), bytes: before });
-      else if (flight.late)
-        entry.original = { kind: 'unkept', why: 'the agent had written it before it could be read' };
+    const { args, looks, left, alone } = flight;
+    if (alone && entry.open) {
+      const before = result
+        ? (lookBefore(args, looks, left, now) ?? toldBefore(args, result, now) ?? left ?? unseen)
+        : known(entry.open);
+      if (!left) entry.original = entry.written = originals.keep(before.content, before.bytes);
+      else othersTaken(entry, before);
     }
     leftAs(flight.key, entry, now);
     book.save();
@@ -151,7 +151,11 @@ export function createTracking(parts: {
   };
 
   // The hub before died in the middle of a call: what stands there now is taken for the call's work.
-  for (const [key, entry] of [...book.files]) if (entry.open) leftAs(key, entry, originals.look(key));
+  for (const [key, entry] of [...book.files]) {
+    if (!entry.open) continue;
+    othersTaken(entry, known(entry.open));
+    leftAs(key, entry, originals.look(key));
+  }
 
   return {
     inFlight,
@@ -172,11 +176,44 @@ export function createTracking(parts: {
   };
 }
 
+const unseen: Look = {
+  content: { kind: 'unkept', why: 'the agent had written it before it could be read' },
+};
+
+/**
+ * The newest of the looks (newest first) that is what was there before the call, and not its work or a half of that. `left` is
+ * what the call before it left, `after` what it left itself when it has ended.
+ */
+function lookBefore(args: Args, looks: readonly Look[], left?: Look, after?: Look): Look | undefined {
+  const content = typeof args.content === 'string' ? Buffer.from(args.content) : undefined;
+  return looks.find(({ content: seen, bytes, age }, index) => {
+    if (!bytes || age === undefined || age > lag || (left && sameContent(seen, left.content))) return true;
+    if ((after && sameContent(seen, after.content)) || content?.equals(bytes)) return false;
+    if (age < pause && isHalf(bytes, content ?? after?.bytes)) return false;
+    const earlier = [...looks.slice(index + 1), ...(left ? [left] : [])];
+    return !earlier.some((older) => isOutcome(args, older, looks[index]!));
+  });
+}
+
+/** Milliseconds: a hub has heard by then what an agent did, be the machine ever so busy. */
+const lag = 10_000;
+/** Milliseconds: nobody stops as long as that in the middle of a write. */
+const pause = 2000;
+/** A file that is being written has nothing in it yet, or the first pages of what will be in it. */
+const isHalf = (bytes: Buffer, whole: Buffer | undefined): boolean =>
+  bytes.length === 0 ||
+  (whole !== undefined &&
+    bytes.length % page === 0 &&
+    bytes.length < whole.length &&
+    whole.subarray(0, bytes.length).equals(bytes));
+const page = 4096;
+
 const isOutcome = (args: Args, before: Look, after: Look): boolean => {
   const encoding = commonEncoding([before.bytes, after.bytes]);
   return (
     encoding !== undefined &&
     after.bytes !== undefined &&
+    !sameContent(before.content, after.content) &&
     isResult(args, before.bytes && textOf(before.bytes, encoding), textOf(after.bytes, encoding))
   );
 };
@@ -186,10 +223,6 @@ function reconstructed(args: Args, result: ToolResult, { bytes }: Look): Buffer 
   const text = bytes && encoding && undone(args, result, textOf(bytes, encoding));
   return text === undefined || encoding === undefined ? undefined : Buffer.from(text, encoding);
 }
-
-/** Whether a file was written just now. */
-const isFresh = (file: string): boolean =>
-  Date.now() - (fs.statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0) < lag;
 
 /** What tells without reading that a file has changed. */
 function markOf(file: string): string {

@@ -82,6 +82,21 @@ describe('a file that changed on disk', () => {
     expect(editor.of('workspace/applyEdit')).toEqual([]);
   });
 
+  it('is named when it is as it was before, after the person has read a change of it', async () => {
+    const editor = await inFolder({ name: 'helix' });
+    await open(editor, 'a', 'one\n');
+    fs.writeFileSync(at('a'), 'two\n');
+    expect(await toolEnded(editor)).toHaveLength(1);
+    await change(editor, 'a', 'two\n');
+    fs.writeFileSync(at('a'), 'one\n');
+    expect(await toolEnded(editor)).toEqual(['a has changed on disk: :reload in it shows it.']);
+    fs.writeFileSync(at('a'), 'three\n');
+    await change(editor, 'a', 'one, mine\n', 3);
+    expect(await toolEnded(editor)).toEqual([expect.stringContaining('unsaved changes')]);
+    fs.writeFileSync(at('a'), 'one\n');
+    expect(await toolEnded(editor)).toEqual([expect.stringContaining('unsaved changes')]);
+  });
+
   it('is named as a conflict where there are unsaved changes, and never touched', async () => {
     const editor = await inFolder({ name: 'Neovim' });
     await open(editor, 'a', 'one\n');
@@ -199,5 +214,17 @@ describe('showing changes', () => {
     expect(text).toContain('--- /dev/null\n+++ b/a\n');
     expect(text).toContain('/p/b  +0 −0  (It is not text.)');
     expect(fs.statSync(file).mode & 0o777).toBe(0o600);
+    const opened = { uri: shown.uri, languageId: 'diff', version: 1, text };
+    await editor.connection.sendNotification('textDocument/didOpen', { textDocument: opened });
+    const one = { path: '/p/a', status: 'deleted', added: 0, removed: 1, diff: '--- a/a\n', hunks: [] };
+    editor.hub.data.list_changes = { files: [one] };
+    const planned = editor.clock.pending;
+    await editor.execute('atomic.changes');
+    await editor.until('window/showDocument');
+    await editor.when(() => editor.clock.pending > planned);
+    editor.clock.advance(1000);
+    await read();
+    editor.clock.advance(10_000);
+    await editor.when(() => editor.messages().some((it) => it.includes('changes.diff has changed on disk')));
   });
 });

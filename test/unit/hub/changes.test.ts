@@ -203,6 +203,39 @@ describe('an agent that is faster than the look', () => {
     expect((await listed()).map(({ hunks }) => hunks[0]!.lines[0])).toEqual(['-before', '-read']);
   });
 
+  it('may be in the middle of a write when we look', async () => {
+    const whole = 'new\n'.repeat(2000);
+    const args = { path: 'a', content: whole };
+    put('empty', '');
+    const shortly = Date.now() / 1000 - 4;
+    fs.utimesSync(at('empty'), shortly, shortly);
+    wrote('empty', 'filled\n');
+    expect((await listed())[0]).toMatchObject({ status: 'modified', added: 1, removed: 0 });
+    await accept();
+    for (const half of ['', whole.slice(0, 4096)]) {
+      put('a', 'before\n');
+      ended(started('read', { path: 'a' }), 'read');
+      put('a', half);
+      const id = started('write', args);
+      put('a', whole);
+      ended(id, 'write');
+      expect((await listed())[0]).toMatchObject({ added: 2000, removed: 1 });
+      put('a', '');
+      const edit = started('edit', { path: 'a', edits: [] });
+      put('a', `${whole}more\n`);
+      ended(edit, 'edit');
+      expect((await listed())[0]).toMatchObject({ added: 2001, removed: 1 });
+      await revert({ path: 'a' });
+      expect(read('a')).toBe('before\n');
+    }
+    put('b', '');
+    const lost = started('edit', { path: 'b', edits: [] });
+    put('b', 'edited\n');
+    ended(lost, 'edit');
+    await expect(revert({ path: 'b' })).rejects.toMatchObject({ code: 'RevertRefused' });
+    expect(read('b')).toBe('edited\n');
+  });
+
   it('is not taken for somebody else when it writes again', async () => {
     put('a', 'first\n');
     wrote('a', 'second\n');
