@@ -215,18 +215,18 @@ export function createChanges({
     async list(named) {
       const wanted = named === undefined ? undefined : keyOf(resolve(named));
       let left = shownUnits.all;
-      const files = [...book.files].flatMap(([key, entry]) => {
-        if (wanted !== undefined && key !== wanted) return [];
+      const files: FileChange[] = [];
+      for (const [key, entry] of [...book.files]) {
+        if (wanted !== undefined && key !== wanted) continue;
+        // There may be thousands, and others wait for the hub.
+        await new Promise(setImmediate);
         const view = viewOf(key, entry);
-        if (!view) return [];
-        const change = shown(
-          entry,
-          view,
-          Math.min(left, named === undefined ? shownUnits.listed : shownUnits.asked),
-        );
+        if (!view) continue;
+        const most = Math.min(left, named === undefined ? shownUnits.listed : shownUnits.asked);
+        const change = shown(entry, view, most);
         left -= change.diff.length;
-        return [change];
-      });
+        files.push(change);
+      }
       return { files };
     },
     async revert({ path: named, hunk, header }) {

@@ -56,8 +56,13 @@ export function createTracking(parts: {
     entry.open = undefined;
     if (sameContent(entry.original, entry.written)) book.files.delete(key);
   };
-  const asLeft = (key: string, { written }: Written): boolean =>
-    marks.get(key) === markOf(key) || sameContent(originals.look(key).content, written);
+  const asLeft = (key: string, { written }: Written): boolean => {
+    const mark = markOf(key);
+    if (marks.get(key) === mark) return true;
+    const same = sameContent(originals.look(key).content, written);
+    if (same) marks.set(key, mark);
+    return same;
+  };
 
   /** Since the agent's last call somebody else has changed the file: that is no change of the agent. */
   const othersTaken = (entry: Written, before: Look) => {

@@ -123,6 +123,18 @@ describe('the list', () => {
     expect(read('big')).toBe('small');
   });
 
+  it('leaves turns to others while it is made', async () => {
+    for (const name of ['a', 'b', 'c']) wrote(name, 'x\n');
+    let turns = 0;
+    const count = () => {
+      turns += 1;
+      if (turns < 10) setImmediate(count);
+    };
+    setImmediate(count);
+    expect(await listed()).toHaveLength(3);
+    expect(turns).toBeGreaterThanOrEqual(3);
+  });
+
   it('shows no diff that is too long, and all of it has a bound', async () => {
     wrote('long', 'a line of some length\n'.repeat(20_000));
     const [file] = await listed();
