@@ -2,9 +2,11 @@
 // Guarantees: the person's text is sent whatever goes wrong; the prompt's own documents are nothing that a prompt refers to. Must
 // not know: LSP's lifecycle, how a prompt travels.
 import path from 'node:path';
+import { commandOffers, namedOffers, type Offers } from '../prompt/complete.ts';
 import { describedCommand, describedPart } from '../prompt/describe.ts';
 import { expanded } from '../prompt/expand.ts';
-import { commandIn } from '../prompt/mentions.ts';
+import { createFileList, type FileList, type FileListing } from '../prompt/file-list.ts';
+import { commandIn, type Writing, writingAt } from '../prompt/mentions.ts';
 import type { OpenDocument, Place } from '../prompt/places.ts';
 import { type Plan, planOf } from '../prompt/plan.ts';
 import type { Clock, Log } from '../session/ports.ts';
@@ -13,7 +15,9 @@ import { type Documents, pathOf } from './documents.ts';
 import type { Feature } from './features.ts';
 import type { Change } from './mirror.ts';
 import { offsetAt, rangeBetween } from './positions.ts';
+import { argumentOffers } from './prompt-arguments.ts';
 import { createPromptCommands, type PromptCommands } from './prompt-commands.ts';
+import { completionList } from './prompt-completion.ts';
 import { createPromptDiagnostics } from './prompt-diagnostics.ts';
 import type { Tab, Tabs } from './tabs.ts';
 
@@ -49,7 +53,9 @@ export interface PromptingParts {
 /** The language of prompt documents that are no files. */
 const promptLanguage = 'atomic-prompt';
 /** Milliseconds that the agent may take to say its commands: for showing, and for sending. */
-const promptness = 2000;
+const promptness = 1200;
+/** Milliseconds that the first look at a folder's files may take. */
+const listing = 400;
 const patience = 30_000;
 
 export function createPrompting(parts: PromptingParts): Prompting {
@@ -107,6 +113,33 @@ export function createPrompting(parts: PromptingParts): Prompting {
     log,
   });
 
+  const lists = new Map<string, FileList>();
+  const filesOf = (folder: string): Promise<FileListing> => {
+    const list = lists.get(folder) ?? createFileList({ folder, clock, log });
+    lists.set(folder, list);
+    return list.list(listing);
+  };
+  const offersFor = async (tab: Tab, writing: Writing): Promise<Offers> => {
+    const { link } = tab;
+    switch (writing.kind) {
+      case 'command':
+        return commandOffers(writing.typed, await commandsOf(tab).list(promptness));
+      case 'argument':
+        return argumentOffers(writing.command, writing.typed, {
+          commands: await commandsOf(tab).list(promptness),
+          read: link.read,
+          lacks: (command) => link.mirror?.snapshot.agent.unavailable.includes(command) === true,
+          log,
+        });
+      default: {
+        const place = placeOf(tab);
+        const open = place.documents().flatMap(({ file }) => file ?? []);
+        const touched = (link.mirror?.snapshot.files ?? []).map((file) => path.resolve(tab.workspace, file));
+        return namedOffers(writing, { place, files: filesOf, liked: [...open, ...touched] });
+      }
+    }
+  };
+
   const feature: Feature = {
     async 'textDocument/hover'({ textDocument: { uri }, position }) {
       const text = documents.text(uri);
@@ -121,6 +154,15 @@ export function createPrompting(parts: PromptingParts): Prompting {
       const value = part ? describedPart(part) : describedCommand(command!, await commandsOf(tab).list(0));
       if (value === '') return null;
       return { contents: { kind: 'markdown', value }, range: rangeBetween(text, place.start, place.end) };
+    },
+    async 'textDocument/completion'({ textDocument: { uri }, position }, signal) {
+      const text = documents.text(uri);
+      const tab = tabOf(uri);
+      const writing = text === undefined || !tab ? undefined : writingAt(text, offsetAt(text, position));
+      if (text === undefined || !tab || !writing) return null;
+      const offers = await offersFor(tab, writing);
+      // The editor waits for another answer by now.
+      return signal.aborted ? null : completionList(text, writing, offers);
     },
   };
 
@@ -142,10 +184,16 @@ export function createPrompting(parts: PromptingParts): Prompting {
     },
     take(tab, { facts, fresh }) {
       const others = byTab.get(tab)?.take(facts) === true;
+      // What the agent wrote may be new.
+      if (facts.some(({ type }) => type === 'file_touched' || type === 'agent_settled'))
+        for (const list of lists.values()) list.stale();
       if (others || fresh || facts.some(({ type }) => type === 'model_changed' || type === 'state_changed'))
         diagnostics.again();
     },
-    close: diagnostics.close,
+    close() {
+      diagnostics.close();
+      for (const list of lists.values()) list.close();
+    },
   };
 }
 

@@ -76,7 +76,7 @@ export function documentNames(place: Place): { name: string; document: OpenDocum
   const whole = documents.map((document) => longName(document, place));
   return documents.map((document, n) => {
     const parts = whole[n]!.split('/').filter((part) => part !== '');
-    for (let count = 1; count < parts.length; count += 1) {
+    for (let count = 1; count <= parts.length; count += 1) {
       const name = parts.slice(-count).join('/');
       if (whole.filter((other) => isNamed(other, name)).length === 1) return { name, document };
     }

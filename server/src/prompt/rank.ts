@@ -1,21 +1,47 @@
 // How well a path fits what was typed of it. Guarantees: pure; one pass over each path; the same order every time. Must not know:
 // where the paths come from.
 
-/** The best of many, the best first; `more` when there were others that fit. */
-export function ranked(
-  typed: string,
-  paths: readonly string[],
-  count: number,
-  liked: ReadonlySet<string> = new Set(),
-): { paths: string[]; more: boolean } {
+export interface Ranking {
+  add(paths: readonly string[]): void;
+  /** The best first; `more` when there were others that fit. */
+  best(): { paths: string[]; more: boolean };
+}
+
+/** The best `count` of what is added, in portions of any size. */
+export function createRanking(typed: string, count: number, liked: ReadonlySet<string> = new Set()): Ranking {
   const query = typed.toLowerCase();
-  const found: { path: string; score: number }[] = [];
-  for (const path of paths) {
-    const score = scoreOf(query, path);
-    if (score !== undefined) found.push({ path, score: score + (liked.has(path) ? likedMore : 0) });
-  }
-  found.sort((a, b) => b.score - a.score || a.path.length - b.path.length || (a.path < b.path ? -1 : 1));
-  return { paths: found.slice(0, count).map(({ path }) => path), more: found.length > count };
+  let found: { path: string; score: number }[] = [];
+  let least = Number.NEGATIVE_INFINITY;
+  let all = 0;
+  const narrow = () => {
+    found.sort((a, b) => b.score - a.score || a.path.length - b.path.length || (a.path < b.path ? -1 : 1));
+    found = found.slice(0, count);
+    if (found.length === count) least = found.at(-1)!.score;
+  };
+  return {
+    add(paths) {
+      for (const path of paths) {
+        const fits = scoreOf(query, path);
+        if (fits === undefined) continue;
+        all += 1;
+        const score = fits + (liked.has(path) ? likedMore : 0);
+        if (score < least) continue;
+        found.push({ path, score });
+        if (found.length >= 4 * count) narrow();
+      }
+    },
+    best() {
+      narrow();
+      return { paths: found.map(({ path }) => path), more: all > found.length };
+    },
+  };
+}
+
+/** The best of a list that is not long. */
+export function ranked(typed: string, paths: readonly string[], count: number): ReturnType<Ranking['best']> {
+  const ranking = createRanking(typed, count);
+  ranking.add(paths);
+  return ranking.best();
 }
 
 const likedMore = 150;
@@ -24,14 +50,14 @@ const separators = '/._- ';
 
 /** Higher is better; undefined: it does not fit. Every typed character has to be there, in order. `query` in lower case. */
 export function scoreOf(query: string, path: string): number | undefined {
-  const depth = path.split('/').length;
-  if (query === '') return -depth * 10;
+  if (query === '') return -10 * depth(path);
   const lower = path.toLowerCase();
   const bare = lower.endsWith('/') ? lower.slice(0, -1) : lower;
   const name = bare.lastIndexOf('/') + 1;
   const length = -bare.length / 10;
   if (bare === query || lower === query) return 3000;
-  if (bare.startsWith(query, name)) return 1500 + length + (bare.length === name + query.length ? 500 : 0);
+  const rest = 2 * (bare.length - name - query.length);
+  if (bare.startsWith(query, name)) return (rest === 0 ? 2000 : 1500 - rest) + length;
   if (lower.startsWith(query)) return 1400 + length;
   const whole = bare.indexOf(query, name);
   if (whole >= 0) return 1000 + length + begins(path, whole) * 10;
@@ -51,7 +77,7 @@ function scatter(query: string, lower: string, path: string, from: number): numb
   for (const letter of query) {
     const found = lower.indexOf(letter, at);
     if (found < 0) return undefined;
-    points += (found === last + 1 ? 8 : 0) + begins(path, found) * 6;
+    points += (found === last + 1 ? 8 : 0) + begins(path, found) * (last < 0 ? 12 : 6);
     last = found;
     at = found + letter.length;
   }
@@ -64,4 +90,11 @@ function begins(path: string, at: number): number {
   if (before === undefined || separators.includes(before)) return 1;
   const letter = path[at]!;
   return letter !== letter.toLowerCase() && before === before.toLowerCase() ? 1 : 0;
+}
+
+function depth(path: string): number {
+  let count = 0;
+  for (let at = path.indexOf('/'); at >= 0 && at < path.length - 1; at = path.indexOf('/', at + 1))
+    count += 1;
+  return count;
 }

@@ -19,7 +19,7 @@ const words =
 const before =
   '(?:export|default|declare|public|private|protected|internal|static|async|abstract|final|override|sealed|inline|unsafe|virtual|extern|open|data|const|local|pub(?:\\([^)]*\\))?)';
 const declared = new RegExp(
-  `^\\s*\\(?(?:${before}\\s+)*(?:${words})\\s+(?:\\([^)]*\\)\\s*)?(?:<[^>]*>\\s*)?([\\p{L}_$][\\p{L}\\p{N}_$?!.:-]*)`,
+  `^\\s*\\(?(?:${before}\\s+)*(?:${words})(?:<[^>]*>)?\\s+(?:\\([^)]*\\)\\s*)?(?:<[^>]*>\\s*)?([\\p{L}_$][\\p{L}\\p{N}_$?!.:-]*)`,
   'u',
 );
 const assigned =

@@ -128,6 +128,79 @@ describe('hover', () => {
   });
 });
 
+describe('completion', () => {
+  const complete = async (editor: FakeEditor, text: string, at = uri()) => {
+    await open(editor, at, text, at.startsWith('file:') ? 'markdown' : 'atomic-prompt');
+    // biome-ignore lint/suspicious/noExplicitAny: a test looks into it
+    return editor.connection.sendRequest<any>('textDocument/completion', {
+      textDocument: { uri: at },
+      position: { line: 0, character: text.length },
+    });
+  };
+  const texts = (list: { items: { textEdit: { newText: string } }[] }) =>
+    list.items.map((it) => it.textEdit.newText);
+
+  it('is announced with its signs, and offers files with the text that they replace', async () => {
+    const editor = await editorWith();
+    expect(editor.initialized.capabilities.completionProvider.triggerCharacters).toEqual(
+      expect.arrayContaining(['/', '@', '#']),
+    );
+    const list = await complete(editor, '🎉 see @"src/a');
+    expect(list.items[0]).toMatchObject({
+      label: 'src/a b.ts',
+      kind: 17,
+      filterText: '@"src/a b.ts"',
+      textEdit: {
+        range: { start: { line: 0, character: 7 }, end: { line: 0, character: 14 } },
+        newText: '@"src/a b.ts"',
+      },
+    });
+    expect(list.isIncomplete).toBe(true);
+  });
+
+  it('knows files that came while the agent worked', async () => {
+    const editor = await editorWith();
+    expect(texts(await complete(editor, '@fresh', 'untitled:1'))).toEqual([]);
+    writeFileSync(path.join(workspace, 'fresh.ts'), '');
+    editor.hub.append({ type: 'file_touched', path: path.join(workspace, 'fresh.ts'), toolName: 'write' });
+    let found: string[] = [];
+    for (let n = 2; found.length === 0; n += 1)
+      found = texts(await complete(editor, '@fresh', `untitled:${n}`));
+    expect(found).toEqual(['@fresh.ts']);
+  });
+
+  it('offers commands and their arguments', async () => {
+    const editor = await editorWith();
+    editor.hub.data.get_available_models = {
+      models: [
+        { provider: 'a', id: 'b/c' },
+        { provider: 'x', id: 'y' },
+      ],
+    };
+    editor.hub.data.get_commands = {
+      commands: [
+        { name: 'review', source: 'prompt' },
+        { name: 'deploy', source: 'extension' },
+      ],
+    };
+    editor.hub.data.get_command_completions = { completions: [{ value: 'prod', label: 'Production' }] };
+    expect(texts(await complete(editor, '/re'))).toEqual(['/reload', '/review']);
+    expect(texts(await complete(editor, '/model b'))).toEqual(['a/b/c']);
+    const deploy = await complete(editor, '/deploy pr');
+    expect(deploy.items[0]).toMatchObject({ label: 'Production', textEdit: { newText: 'prod' } });
+    expect(editor.hub.reads.at(-1)!.params).toEqual({ commandName: 'deploy', argumentPrefix: 'pr' });
+    expect((await complete(editor, '/review x')).items).toEqual([]);
+    expect((await complete(editor, '/thinking h')).items).toEqual([]);
+  });
+
+  it('has nothing for other documents and other places', async () => {
+    const editor = await editorWith();
+    const nothing = { isIncomplete: false, items: [] };
+    expect(await complete(editor, '@', 'file:///other.md')).toEqual(nothing);
+    expect(await complete(editor, 'plain text')).toEqual(nothing);
+  });
+});
+
 describe('sending', () => {
   const saved = async (editor: FakeEditor, text: string) => {
     const before = editor.hub.intents.length;
