@@ -120,16 +120,19 @@ function M.buffer(dialog, done)
         vim.schedule(finish)
       end,
     })
-    vim.api.nvim_create_autocmd({ 'BufWinLeave', 'BufWipeout' }, {
+    vim.api.nvim_create_autocmd({ 'BufWinLeave' }, {
       buffer = own,
-      callback = vim.schedule_wrap(function()
-        if buffer ~= own or vim.v.exiting ~= vim.NIL or #vim.fn.win_findbuf(own) > 0 then
-          return
-        end
-        local written = vim.api.nvim_buf_is_valid(own) and text_of(own) or text
-        finish()
-        asking = left(dialog, written, give, open)
-      end),
+      callback = function()
+        -- `:quit!` throws the text away.
+        local written = text_of(own)
+        vim.schedule(function()
+          if buffer ~= own or vim.v.exiting ~= vim.NIL or #vim.fn.win_findbuf(own) > 0 then
+            return
+          end
+          finish()
+          asking = left(dialog, written, give, open)
+        end)
+      end,
     })
   end
   open(dialog.prefill or '')

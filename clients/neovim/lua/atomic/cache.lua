@@ -23,9 +23,9 @@ local sources = {
   sessions = {
     'atomic.listTabs',
     function(data)
-      return vim.tbl_map(function(tab)
-        return tab.session
-      end, data.tabs or data.sessions or {})
+      return vim.tbl_map(function(session)
+        return session.name
+      end, data.sessions or {})
     end,
   },
 }

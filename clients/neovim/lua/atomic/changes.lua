@@ -135,7 +135,7 @@ function M.diff(file)
   if not vim.uv.fs_stat(file.path) then
     return tell.warn('The file is not there any more; R brings it back.')
   end
-  vim.cmd.tabedit({ vim.fn.fnameescape(file.path), magic = { file = false, bar = false } })
+  vim.cmd.tabedit({ file.path, magic = { file = false, bar = false } })
   local now, window = vim.api.nvim_get_current_buf(), vim.api.nvim_get_current_win()
   local before = vim.api.nvim_create_buf(false, true)
   vim.api.nvim_buf_set_lines(

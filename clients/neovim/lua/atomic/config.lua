@@ -111,7 +111,9 @@ local function without_faults(options)
     if name == 'keys' and type(value) == 'table' then
       right.keys = {}
       for key, own in pairs(value) do
-        right.keys[key] = #M.problems({ keys = { [key] = own } }) == 0 and own or nil
+        if #M.problems({ keys = { [key] = own } }) == 0 then
+          right.keys[key] = own
+        end
       end
     elseif #M.problems({ [name] = value }) == 0 then
       right[name] = value

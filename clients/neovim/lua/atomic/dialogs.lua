@@ -8,6 +8,10 @@ local M = {}
 local waiting = {} ---@type table[]
 local shown ---@type {id: string, close: fun(): string?}?
 local told = {} ---@type table<string, true>
+local seen = {} ---@type table<string, true> Those that a snapshot had.
+local over = {} ---@type table<string, true> Those that are settled, for what comes too late.
+local counts = {} ---@type table<string, integer> Open questions by session, as told last.
+local wanted ---@type string? Session whose question is to be opened once it is there.
 local drafts = {} ---@type table<string, string> What was written of an answer.
 
 ---How many questions wait.
@@ -54,9 +58,9 @@ local function show(dialog)
   if drafts[dialog.id] then
     it = vim.tbl_extend('force', dialog, { prefill = drafts[dialog.id] })
   end
-  local over = false
+  local done = false
   local close = require('atomic.question').show(it, function(value, written)
-    over = true
+    done = true
     if shown and shown.id == dialog.id then
       shown = nil
     end
@@ -67,7 +71,7 @@ local function show(dialog)
       answer(dialog, { cancelled = true })
     end
   end)
-  if not over then
+  if not done then
     shown = { id = dialog.id, close = close }
   end
 end
@@ -75,8 +79,7 @@ end
 ---Opens the oldest question that waits, or the one after that which is shown.
 function M.next()
   if #waiting == 0 then
-    tell.info('No question waits.')
-    return
+    return M.elsewhere()
   end
   local index = 1
   for position, dialog in ipairs(waiting) do
@@ -86,6 +89,29 @@ function M.next()
   end
   close_shown()
   show(waiting[index])
+end
+
+---Goes to another session where a question waits, and opens it there.
+function M.elsewhere()
+  local tab = vim.iter(session.tabs):find(function(each)
+    return not each.current and each.dialogs > 0
+  end)
+  if not tab then
+    return tell.info('No question waits.')
+  end
+  wanted = tab.session
+  session.execute('atomic.attachSession', { { session = tab.session } })
+end
+
+---Tells of questions in sessions that are not shown.
+local function look_elsewhere()
+  for _, tab in ipairs(session.tabs) do
+    local before = counts[tab.session] or 0
+    counts[tab.session] = tab.dialogs
+    if not tab.current and tab.dialogs > before and require('atomic.config').get().notify then
+      tell.warn(('Atomic asks in %s (:Atomic next)'):format(require('atomic.render').one_line(tab.name)))
+    end
+  end
 end
 
 ---Refuses the question that is shown, or the oldest.
@@ -98,17 +124,22 @@ function M.refuse()
   end
 end
 
----A question is over.
----@param id string
-function M.settled(id)
+local function forget(id)
   waiting = vim.tbl_filter(function(dialog)
     return dialog.id ~= id
   end, waiting)
   if shown and shown.id == id then
     close_shown()
   end
-  told[id], drafts[id] = nil, nil
+  seen[id], drafts[id] = nil, nil
   require('atomic.chat').refresh()
+end
+
+---A question is over.
+---@param id string
+function M.settled(id)
+  over[id], told[id] = true, nil
+  forget(id)
 end
 
 local function announce(dialog)
@@ -126,6 +157,9 @@ end
 ---A question that came as a request.
 ---@param dialog table
 function M.add(dialog)
+  if over[dialog.id] then
+    return
+  end
   for _, other in ipairs(waiting) do
     if other.id == dialog.id then
       return
@@ -142,18 +176,27 @@ end
 
 ---The questions that are open at the agent.
 ---@param snapshot table
-function M.update(snapshot)
+---@param whole boolean Whether it is of another journal, or of another session.
+function M.update(snapshot, whole)
   local open = {}
   for _, dialog in ipairs(snapshot.dialogs) do
-    open[dialog.id] = true
+    open[dialog.id], seen[dialog.id] = true, true
   end
   for _, dialog in ipairs(vim.list_slice(waiting)) do
-    if not open[dialog.id] and not M.is_local(dialog) then
-      M.settled(dialog.id)
+    -- One that came as a request may be ahead of the facts.
+    if not open[dialog.id] and not M.is_local(dialog) and (whole or seen[dialog.id]) then
+      forget(dialog.id)
     end
   end
   for _, dialog in ipairs(snapshot.dialogs) do
     M.add(dialog)
+  end
+  look_elsewhere()
+  if wanted and wanted == session.id then
+    wanted = nil
+    if #waiting > 0 then
+      M.next()
+    end
   end
 end
 

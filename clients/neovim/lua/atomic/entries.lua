@@ -186,7 +186,7 @@ function M.fold_text()
     return vim.fn.foldtext()
   end
   local lines = vim.api.nvim_buf_get_lines(0, vim.v.foldstart - 1, vim.v.foldend, false)
-  return render.fold(entry.kind, lines)
+  return render.fold(entry.kind, lines, vim.api.nvim_win_get_width(0))
 end
 
 ---The line (from 1) of the turn before or after a line; nil when there is none.

@@ -11,18 +11,33 @@ local function name_of(path)
   return vim.fn.fnamemodify(path, ':~:.')
 end
 
+---Makes what follows a change of its own in the undo of a buffer.
+local function apart(buffer)
+  if vim.api.nvim_buf_is_valid(buffer) then
+    vim.api.nvim_buf_call(buffer, function()
+      vim.go.undolevels = vim.go.undolevels
+    end)
+  end
+end
+
 ---Loads a buffer again from its file.
 ---@param buffer integer
 function M.load(buffer)
-  local auto = vim.api.nvim_get_option_value('autoread', { buf = buffer, scope = 'local' })
   local undo = vim.go.undoreload
+  local auto = vim.api.nvim_buf_call(buffer, function()
+    return vim.api.nvim_get_option_value('autoread', { scope = 'local' })
+  end)
   -- All of it is kept in the undo, however long the file is; and Neovim has nothing to ask.
   vim.go.undoreload = -1
   vim.bo[buffer].autoread = true
+  apart(buffer)
   pcall(vim.cmd, 'silent! checktime ' .. buffer)
+  apart(buffer)
   vim.go.undoreload = undo
   if vim.api.nvim_buf_is_valid(buffer) then
-    vim.api.nvim_set_option_value('autoread', auto, { buf = buffer, scope = 'local' })
+    vim.api.nvim_buf_call(buffer, function()
+      vim.api.nvim_set_option_value('autoread', auto, { scope = 'local' })
+    end)
   end
 end
 

@@ -2,6 +2,7 @@
 local M = {}
 
 local started = false
+local opening = false
 
 local user_events = {
   agent_start = 'AtomicStarted',
@@ -48,6 +49,9 @@ local function took(fact)
   elseif fact.type == 'extension_ui_request' then
     asked_for(fact)
   end
+  if fact.type == 'dialog_settled' then
+    require('atomic.dialogs').settled(fact.id)
+  end
   if user_events[fact.type] then
     announce(user_events[fact.type], fact)
   end
@@ -73,7 +77,7 @@ local function started_with()
     else
       transcript.show(batch.facts, snapshot)
     end
-    require('atomic.dialogs').update(snapshot)
+    require('atomic.dialogs').update(snapshot, batch.reset)
     local now = fold.phase(snapshot)
     if now ~= phase then
       phase = now
@@ -103,9 +107,13 @@ end
 function M.open(focus)
   started_with()
   require('atomic.chat').open(focus)
-  require('atomic.session').ensure(function(err)
-    tell().failed(err)
-  end)
+  if not opening then
+    opening = true
+    require('atomic.session').ensure(function(err)
+      opening = false
+      tell().failed(err)
+    end)
+  end
 end
 
 function M.toggle()
@@ -165,12 +173,11 @@ function M.fix(options)
   M.prompt((options.text or 'Fix these diagnostics.') .. '\n\n' .. found)
 end
 
----Joins another session of the folder, and calls back.
+---Goes to another session, by its name. `done` is called with a sentence where that is not possible.
 ---@param name string
 ---@param done? fun(err?: string)
 function M.attach(name, done)
-  started_with()
-  require('atomic.session').attach(name, done or tell().failed)
+  M.execute('atomic.attachSession', { { session = name } }, done)
 end
 
 ---What is known of the session: the snapshot of docs/protocol.md and `phase`, `waiting`. A copy, but for what is in flight.

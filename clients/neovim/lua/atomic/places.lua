@@ -38,7 +38,7 @@ function M.open(path, line, column)
   else
     vim.cmd('topleft vnew')
   end
-  vim.cmd.edit({ vim.fn.fnameescape(path), magic = { file = false, bar = false } })
+  vim.cmd.edit({ path, magic = { file = false, bar = false } })
   if line then
     local last = vim.api.nvim_buf_line_count(0)
     vim.api.nvim_win_set_cursor(0, { math.max(1, math.min(line, last)), math.max(0, (column or 1) - 1) })

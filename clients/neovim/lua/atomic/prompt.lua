@@ -135,7 +135,7 @@ function M.image(path)
     end
     M.buffer()
     local now = text_of()
-    show(now == '' and mark .. ' ' or now .. ' ' .. mark)
+    show((now == '' and mark or now .. ' ' .. mark) .. ' ')
     require('atomic.chat').refresh()
   end
   if path and path ~= '' then

@@ -103,8 +103,9 @@ end
 ---One line for a closed fold.
 ---@param kind string
 ---@param lines string[]
+---@param width integer Columns that there are.
 ---@return string
-function M.fold(kind, lines)
+function M.fold(kind, lines, width)
   local last = ''
   for index = #lines, 2, -1 do
     if lines[index]:find('%S') and not lines[index]:find('^%s*```') then
@@ -113,7 +114,11 @@ function M.fold(kind, lines)
     end
   end
   local head = kind == 'thinking' and (lines[1] ~= '' and lines[1] or lines[2] or ''):gsub('%*', '') or lines[1]
-  return ('▸ %s · %d lines · %s'):format(head, #lines - 1, M.cut(last, 100))
+  local count = (' · %d lines · '):format(#lines - 1)
+  -- The newest line is what a person looks for: it gets half of the room at least.
+  local room = math.max(20, width - vim.fn.strdisplaywidth(count) - 2)
+  local shown = M.cut(last, math.max(math.floor(room / 2), room - vim.fn.strdisplaywidth(head)))
+  return '▸ ' .. M.cut(head, math.max(8, room - vim.fn.strdisplaywidth(shown))) .. count .. shown
 end
 
 ---What a step of a login says, in one line.

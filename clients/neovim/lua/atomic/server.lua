@@ -88,8 +88,16 @@ local function ended(code)
   M.start(events)
 end
 
+local levels = { 'error', 'warn' }
+
 local function handlers()
-  local own = { ['$/cancelRequest'] = function() end }
+  local own = {
+    ['$/cancelRequest'] = function() end,
+    -- Neovim's own handler may want a key.
+    ['window/showMessage'] = function(_, params)
+      require('atomic.tell')[levels[params.type] or 'info'](params.message)
+    end,
+  }
   for method, take in pairs(events.notified) do
     own[method] = function(_, params)
       take(params)

@@ -1,33 +1,32 @@
--- The session that this Neovim watches. Guarantees: every fact is folded once and told once; an intent's outcome reaches whoever sent it,
--- also when the server was started anew in between: what was not acknowledged is sent again under the same id, which the hub does
--- once. Must not know: buffers, windows.
+-- The session that this Neovim watches. Guarantees: every fact is folded once and told once; it goes on where it was when the server was
+-- started anew; facts of other sessions are not taken for this one's. Must not know: buffers, windows.
 local fold = require('atomic.fold')
+local intents = require('atomic.intents')
 local server = require('atomic.server')
 local tell = require('atomic.tell')
 
 local M = { snapshot = fold.empty() }
 
 ---@alias atomic.Listener fun(batch: {facts: table[], reset: boolean}, snapshot: table)
----@class atomic.Intent
----@field id string
----@field command string
----@field params table
----@field accepted fun(err?: string)
----@field settled fun(fact: table)
----@field taken boolean
 
 local cursor ---@type {epoch: string, seq: integer}?
+local place ---@type {name: string, workspace: string}? Of the session, for a server that does not know it.
 local attached = false
 local waiting = {} ---@type fun(err?: string)[]
 local listeners = {} ---@type atomic.Listener[]
 local on_dialog = {} ---@type fun(dialog: table)[]
-local intents = {} ---@type table<string, atomic.Intent>
-local order = {} ---@type string[]
-local count = 0
 
----Who we are to the hub, known after our first intent; the session's name, after attaching.
+---@class atomic.Tab A session that our server follows.
+---@field session string Its id, as long as the server lives.
+---@field name string
+---@field workspace string
+---@field current boolean
+---@field dialogs integer
+
+---Who we are to the hub, known after our first intent; the session's id, after attaching.
 M.origin = nil ---@type string?
-M.name = nil ---@type string?
+M.id = nil ---@type string?
+M.tabs = {} ---@type atomic.Tab[]
 
 local function told(batch)
   for _, listener in ipairs(vim.list_slice(listeners)) do
@@ -38,49 +37,19 @@ local function told(batch)
   end
 end
 
-local function settle(fact)
-  local intent = intents[fact.intent]
-  if intent then
-    intents[fact.intent] = nil
-    intent.settled(fact)
-  end
-end
-
----What became of our intents, as far as a snapshot says; those of a journal that is gone are unknown.
-local function settle_from(snapshot, same)
-  local known = {}
-  for _, each in ipairs(snapshot.intents or {}) do
-    known[each.intent] = each
-  end
-  for _, id in ipairs(vim.tbl_keys(intents)) do
-    local intent = intents[id]
-    local outcome = known[id] and known[id].outcome
-    if outcome and outcome ~= 'pending' then
-      settle({ intent = id, command = intent.command, outcome = outcome, error = known[id].error })
-    elseif not outcome and intent.taken and not same then
-      settle({
-        intent = id,
-        command = intent.command,
-        outcome = 'unknown',
-        error = 'Whether that was done is not known.',
-      })
-    end
-  end
-end
-
 local function reset(result)
-  local same = cursor and cursor.epoch == result.epoch or M.name ~= nil and M.name ~= result.session
+  local same = cursor and cursor.epoch == result.epoch or M.id ~= nil and M.id ~= result.session
   cursor = { epoch = result.epoch, seq = result.seq }
-  M.name = result.session
+  M.id = result.session
   if result.snapshot then
     M.snapshot = fold.begun(result.snapshot)
     told({ facts = {}, reset = true })
-    settle_from(result.snapshot, same)
+    intents.settle_from(result.snapshot, same)
   end
 end
 
 local function take(batch)
-  if not attached or batch.session ~= M.name then
+  if not attached or batch.session ~= M.id then
     return
   end
   cursor = { epoch = batch.epoch, seq = batch.to }
@@ -89,10 +58,10 @@ local function take(batch)
   end
   told({ facts = batch.facts, reset = false })
   for _, fact in ipairs(batch.facts) do
-    if fact.type == 'intent_accepted' and intents[fact.intent] and fact.origin then
+    if fact.type == 'intent_accepted' and intents.is_ours(fact.intent) and fact.origin then
       M.origin = fact.origin.id
     elseif fact.type == 'intent_settled' then
-      settle(fact)
+      intents.settle(fact)
     end
   end
 end
@@ -105,36 +74,34 @@ local function over(err)
   end
 end
 
----@param intent atomic.Intent
-local function send(intent)
-  -- An empty Lua table would be an empty JSON list, which is no parameter object.
-  local params = next(intent.params) ~= nil and intent.params or vim.empty_dict()
-  server.request('atomic/intent', { id = intent.id, command = intent.command, params = params }, function(err, _, gone)
-    if gone then
-      -- Sent again when the server is there again.
-      return
-    end
-    if err then
-      intents[intent.id] = nil
-    end
-    intent.taken = true
-    order = vim.tbl_filter(function(id)
-      return id ~= intent.id
-    end, order)
-    intent.accepted(err)
-  end)
-end
-
-local function send_again()
-  for _, id in ipairs(order) do
-    if intents[id] then
-      send(intents[id])
+---Follows the session that is current in the server now, if it is another one.
+---@param tabs atomic.Tab[]
+local function follow(tabs)
+  M.tabs = tabs
+  for _, tab in ipairs(tabs) do
+    if tab.session == M.id then
+      place = { name = tab.name, workspace = tab.workspace }
     end
   end
+  local current = M.tab()
+  if attached and current and current.session ~= M.id then
+    server.request('atomic/attach', { session = current.session }, function(err, result)
+      if not err then
+        cursor = nil
+        reset(result)
+        follow(M.tabs)
+      end
+    end)
+  end
+  told({ facts = {}, reset = false })
 end
 
 local function attach()
-  local params = { session = M.name, cursor = cursor }
+  local params = { cursor = cursor }
+  if place then
+    -- Ids are the server's, which may be another one now.
+    params = { session = place.name, workspace = place.workspace, cursor = cursor, current = true }
+  end
   server.request('atomic/attach', next(params) and params or vim.empty_dict(), function(err, result, gone)
     if gone then
       return
@@ -145,37 +112,41 @@ local function attach()
     end
     attached = true
     reset(result)
-    send_again()
+    intents.send_again()
     over()
   end)
 end
 
 local function lost(err)
   attached = false
-  local held = intents
-  intents, order = {}, {}
   over(err)
-  for _, intent in pairs(held) do
-    if intent.taken then
-      intent.settled({ type = 'intent_settled', intent = intent.id, outcome = 'unknown', error = err })
-    else
-      intent.accepted(err)
-    end
-  end
+  intents.lost(err)
   M.snapshot.run, M.snapshot.message = nil, nil
   told({ facts = {}, reset = false })
+end
+
+local function resync(result)
+  if result.session == M.id then
+    reset(result)
+  end
+end
+
+local function tabs(params)
+  follow(params.tabs or {})
 end
 
 local function begin()
   attached = false
   server.start({
-    notified = { ['atomic/events'] = take, ['atomic/resync'] = reset },
+    notified = { ['atomic/events'] = take, ['atomic/resync'] = resync, ['atomic/tabs'] = tabs },
     asked = {
       -- Answered at once with null, which leaves the question open: the answer is an intent of its own, so that nothing
       -- waits for a person and a question can be answered anywhere.
       ['atomic/dialog'] = function(params)
-        for _, listener in ipairs(on_dialog) do
-          listener(params.dialog)
+        if params.session == M.id or vim.startswith(params.dialog.id, 'local-') then
+          for _, listener in ipairs(on_dialog) do
+            listener(params.dialog)
+          end
         end
         return vim.NIL
       end,
@@ -202,22 +173,11 @@ function M.ensure(callback)
   end)
 end
 
----Joins another session of the folder.
----@param name string
----@param done fun(err?: string)
-function M.attach(name, done)
-  M.ensure(function(first)
-    if first then
-      return done(first)
-    end
-    server.request('atomic/attach', { session = name }, function(err, result)
-      if err then
-        return done(err)
-      end
-      cursor = nil
-      reset(result)
-      done()
-    end)
+---The session that is current in the server.
+---@return atomic.Tab?
+function M.tab()
+  return vim.iter(M.tabs):find(function(tab)
+    return tab.current
   end)
 end
 
@@ -227,30 +187,14 @@ end
 ---@param handlers? {accepted?: fun(err?: string), settled?: fun(fact: table)}
 ---@return string id
 function M.intent(command, params, handlers)
-  handlers = handlers or {}
-  count = count + 1
-  local id = ('nvim-%d-%x-%d'):format(vim.uv.os_getpid(), vim.uv.hrtime(), count)
-  local intent = {
-    id = id,
-    command = command,
-    params = params or {},
-    taken = false,
-    accepted = handlers.accepted or tell.failed,
-    settled = handlers.settled or function(fact)
-      if fact.outcome == 'refused' or fact.outcome == 'failed' then
-        tell.error(fact.error or (command .. ' failed'))
-      end
-    end,
-  }
+  local intent = intents.new(command, params, handlers)
   M.ensure(function(err)
     if err then
       return intent.accepted(err)
     end
-    intents[id] = intent
-    table.insert(order, id)
-    send(intent)
+    intents.send(intent)
   end)
-  return id
+  return intent.id
 end
 
 ---Executes a command of the server: data, `{intent}`, or `{asking}`.

@@ -30,9 +30,12 @@ function M.warn(text)
   say(text, vim.log.levels.WARN)
 end
 
+---Told a moment later, since Neovim's own notification is an error of the command that it is told in.
 ---@param text string
 function M.error(text)
-  say(text, vim.log.levels.ERROR)
+  vim.schedule(function()
+    say(text, vim.log.levels.ERROR)
+  end)
 end
 
 ---For requests: tells an error, and says whether there was one.

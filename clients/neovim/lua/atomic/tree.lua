@@ -36,17 +36,22 @@ function M.lines(data)
     table.insert(stack, { 0, data.tree[index] })
   end
   while #stack > 0 do
-    local depth, node = unpack(table.remove(stack))
+    local depth, node, above = unpack(table.remove(stack))
     local entry, children = node.entry or {}, node.children or {}
     local active = entry.id ~= nil and entry.id == data.leafId
-    local said = words(entry) or active and tostring(entry.type)
+    local said = words(entry)
     if said then
       local label = type(node.label) == 'string' and (' [%s]'):format(render.one_line(node.label)) or ''
-      table.insert(lines, (active and '▶ ' or '  ') .. ('  '):rep(depth) .. said .. label)
+      table.insert(lines, '  ' .. ('  '):rep(depth) .. said .. label)
       table.insert(entries, entry)
+      above = #lines
+    end
+    if active and above then
+      -- The newest entry may be none that is shown.
+      lines[above] = '▶ ' .. lines[above]:sub(3)
     end
     for index = #children, 1, -1 do
-      table.insert(stack, { #children > 1 and depth + 1 or depth, children[index] })
+      table.insert(stack, { #children > 1 and depth + 1 or depth, children[index], above })
     end
   end
   if #lines == 0 then

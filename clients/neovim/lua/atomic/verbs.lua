@@ -45,25 +45,12 @@ local function session_label(session)
   return #more > 0 and ('%s (%s)'):format(render.cut(name, 80), table.concat(more, ', ')) or name
 end
 
-local function tab_label(tab)
-  local parts = { line(tab.title or tab.name or tab.session) }
-  if tab.session == require('atomic.session').name then
-    table.insert(parts, '(this one)')
+---A command after which another session may be current.
+local function moving(id)
+  return function(rest)
+    atomic().open(false)
+    atomic().execute(id, rest ~= '' and { rest } or {}, tell.failed)
   end
-  for _, key in ipairs({ 'phase', 'status' }) do
-    if type(tab[key]) == 'string' then
-      table.insert(parts, '· ' .. line(tab[key]))
-    end
-  end
-  return table.concat(parts, ' ')
-end
-
-local function attach(name)
-  atomic().attach(name, function(err)
-    if not tell.failed(err) then
-      atomic().open()
-    end
-  end)
 end
 
 local function fork(message)
@@ -192,26 +179,10 @@ return {
   compact = function(rest)
     atomic().intent('compact', { customInstructions = rest ~= '' and rest or nil })
   end,
-  tabs = function()
-    pick('atomic.listTabs', 'tabs', 'Conversation', tab_label, function(tab)
-      attach(tab.session)
-    end)
-  end,
-  tabnew = function(rest)
-    atomic().execute('atomic.newTab', rest ~= '' and { rest } or {}, function(err, data)
-      if not tell.failed(err) and type(data) == 'table' and type(data.session) == 'string' then
-        attach(data.session)
-      end
-    end)
-  end,
-  attach = function(rest)
-    if rest ~= '' then
-      return attach(rest)
-    end
-    pick('atomic.listTabs', 'tabs', 'Conversation', tab_label, function(tab)
-      attach(tab.session)
-    end)
-  end,
+  tabs = moving('atomic.sessions'),
+  tabnew = moving('atomic.newTab'),
+  tabclose = moving('atomic.closeTab'),
+  attach = moving('atomic.attachSession'),
   changes = function()
     require('atomic.changes').open()
   end,

@@ -5,6 +5,9 @@ local render = require('atomic.render')
 
 local M = {}
 
+---What there is to say, first what must be seen.
+---@return string[] first
+---@return string[] more
 local function parts()
   local s = require('atomic.session').snapshot
   local state = s.state
@@ -13,15 +16,19 @@ local function parts()
   if waiting > 0 then
     table.insert(found, ('? %d waiting (:Atomic next)'):format(waiting))
   end
+  for _, tab in ipairs(require('atomic.session').tabs) do
+    if not tab.current and tab.dialogs > 0 then
+      table.insert(found, ('? %d in %s'):format(tab.dialogs, render.one_line(tab.name)))
+    end
+  end
   local model = type(state.model) == 'table' and state.model or nil
   table.insert(found, model and (model.name or model.id) or 'no model')
   if state.thinkingLevel and state.thinkingLevel ~= 'off' then
     table.insert(found, 'thinks ' .. state.thinkingLevel)
   end
   table.insert(found, s.agent.status == 'exited' and 'agent ended' or fold.phase(s))
-  if s.title then
-    table.insert(found, 1, render.one_line(s.title))
-  end
+  local first = found
+  found = {}
   local used = s.usage.input + s.usage.output
   if used > 0 then
     table.insert(found, ('↑%s ↓%s'):format(render.tokens(s.usage.input), render.tokens(s.usage.output)))
@@ -44,20 +51,26 @@ local function parts()
   for _, key in ipairs(vim.fn.sort(vim.tbl_keys(s.statuses))) do
     table.insert(found, render.one_line(s.statuses[key]))
   end
-  return found
+  if s.title then
+    table.insert(found, render.one_line(s.title))
+  end
+  return first, found
 end
 
----For 'winbar'.
+---For 'winbar': where there is no room for all, what comes after the phase is cut.
 ---@return string
 function M.text()
-  return ' ' .. (table.concat(parts(), ' · '):gsub('%%', '%%%%'))
+  local first, more = parts()
+  local text = ' ' .. table.concat(first, ' · '):gsub('%%', '%%%%')
+  return #more > 0 and ('%s%%< · %s'):format(text, (table.concat(more, ' · '):gsub('%%', '%%%%'))) or text
 end
 
 ---For 'winbar' of the prompt: what the session is called.
 ---@return string
 function M.prompt()
   local session = require('atomic.session')
-  local name = session.snapshot.state.sessionName or session.name
+  local tab = session.tab()
+  local name = session.snapshot.state.sessionName or (tab and #session.tabs > 1 and tab.name)
   local text = type(name) == 'string' and name ~= '' and ' Prompt · ' .. render.one_line(name) or ' Prompt'
   return (text:gsub('%%', '%%%%'))
 end
