@@ -9,6 +9,7 @@ import type { Terminal } from './cli/terminal.ts';
 import type { HubClient } from './hub/client.ts';
 import { systemClock } from './hub/clock.ts';
 import type { Hub } from './hub/hub.ts';
+import { withLog } from './protocol/errors.ts';
 import type { Clock, Log } from './session/ports.ts';
 
 const version = process.env.ATOMIC_LSP_VERSION ?? '0.0.0';
@@ -28,14 +29,15 @@ const places: Places = placesOf({
 
 /** What hub and private hub are made of. `log` is where agents are written about. */
 async function hubParts(log: Log) {
-  const [{ createStartAgent }, { sessionFiles }, { createSession }] = await Promise.all([
+  const [{ createStartAgent }, { sessionFiles }, { sessionWriters }, { createSession }] = await Promise.all([
     import('./agent/index.ts'),
     import('./agent/session-files.ts'),
+    import('./agent/session-writers.ts'),
     import('./session/session.ts'),
   ]);
   return {
     createSession: (parts: Parameters<typeof createSession>[0]) =>
-      createSession({ files: sessionFiles, ...parts }),
+      createSession({ files: sessionFiles, writers: sessionWriters, ...parts }),
     startAgent: createStartAgent({ demo, clock, log }),
     folder: places.state,
     version,
@@ -130,6 +132,7 @@ async function runServer(where: EditorStream, noHub: boolean): Promise<number> {
     version,
     folder: cwd,
     sessionOf: (file) => sessionOfFile(places.state, file),
+    logs: places.log,
     clock,
     signal: leaving.signal,
     ...(noHub && { settings: { hub: false } }),
@@ -209,8 +212,7 @@ async function begin(): Promise<number> {
   try {
     return await run(parsedCommand(process.argv.slice(2)));
   } catch (error) {
-    const sentence = error instanceof Error ? error.message : String(error);
-    stderr.write(`atomic-lsp: ${sentence}\n`);
+    stderr.write(`atomic-lsp: ${error instanceof UsageError ? error.message : withLog(error, places.log)}\n`);
     return error instanceof UsageError ? 2 : 1;
   }
 }

@@ -126,6 +126,18 @@ it('continues the session with a new agent after the old one was killed in mid-r
   expect(session.snapshot().messages.at(-1)).toMatchObject({ content: [{ text: 'Third' }] });
 });
 
+it('starts again at once where that is wanted, with its conversation', async () => {
+  const session = await withPi([['First'], 'Second']);
+  session.update({ restart: 'atOnce' });
+  await session.ran('one');
+  const read = session.next('session_replaced', ({ reason }) => reason === 'resumed');
+  process.kill(session.snapshot().agent.pid!, 'SIGKILL');
+  await read;
+  expect(JSON.stringify(session.snapshot().messages)).toContain('First');
+  await session.ran('two');
+  expect(session.snapshot().messages.at(-1)).toMatchObject({ content: [{ text: 'Second' }] });
+});
+
 it('says once what this agent does not know, and remembers it', async () => {
   const session = await withPi([]);
   await expect(session.read('get_shortcuts', {})).rejects.toMatchObject({ code: 'CommandUnavailable' });

@@ -6,6 +6,7 @@ import type { Fact } from '../../server/src/protocol/facts.ts';
 import type { Snapshot } from '../../server/src/protocol/snapshot.ts';
 import { emptySnapshot } from '../../server/src/session/fold.ts';
 import { createJournal, type JournalLimits } from '../../server/src/session/journal.ts';
+import type { Outdated } from '../../server/src/session/outdated.ts';
 
 export interface FakeSession extends Session {
   parts: SessionParts;
@@ -14,6 +15,7 @@ export interface FakeSession extends Session {
   /** Who came and went. */
   present: [origin: string, here: boolean][];
   busy: boolean;
+  outdated: Outdated[];
   dialogs: number;
   /** The text that all deltas so far make. */
   readonly text: string;
@@ -48,6 +50,7 @@ export function fakeSessions(limits?: JournalLimits): { create: CreateSession; a
       present: [],
       busy: false,
       dialogs: 0,
+      outdated: [],
       journal,
       onStop: async () => {},
       get text() {

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createStartAgent } from '../../server/src/agent/index.ts';
 import { sessionFiles } from '../../server/src/agent/session-files.ts';
+import { sessionWriters } from '../../server/src/agent/session-writers.ts';
 import { systemClock } from '../../server/src/hub/clock.ts';
 import type { Fact, FactType } from '../../server/src/protocol/facts.ts';
 import type { AgentChoice } from '../../server/src/protocol/hub.ts';
@@ -52,6 +53,7 @@ export function testSession(
     log,
     epoch: randomUUID(),
     files,
+    writers: sessionWriters,
     spec: { workspace, choice, env, ...(start && { start }) },
   });
   const { journal } = session;

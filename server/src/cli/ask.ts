@@ -7,8 +7,8 @@ import { harmless } from './render.ts';
 
 export interface Asker {
   open(dialog: Dialog): void;
-  /** The dialog is settled; `why` is said when it was being asked here. */
-  close(id: string, why: string): void;
+  /** The dialog is settled; `why` is said when it was being asked here, which it returns. */
+  close(id: string, why: string): boolean;
   /** Asks nothing any more. */
   end(): void;
 }
@@ -52,9 +52,10 @@ export function createAsker(parts: {
     close(id, why) {
       const at = waiting.findIndex((dialog) => dialog.id === id);
       if (at >= 0) waiting.splice(at, 1);
-      if (asking?.id !== id) return;
+      if (asking?.id !== id) return false;
       asking.stop.abort();
       parts.error.write(`\n${harmless(why)}\n`);
+      return true;
     },
     end() {
       waiting.length = 0;

@@ -1,12 +1,16 @@
-// A session followed in a terminal. Guarantees: only looks, starts no hub and no agent; ends with Ctrl-C or the hub. Must not
-// know: how facts are shown (render.ts).
+// A session followed in a terminal. Guarantees: starts no hub and no agent; on a terminal its questions can be answered, those that
+// another led to only when everybody is asked; ends with Ctrl-C or the hub. Must not know: how facts are shown (render.ts).
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import type { Dialog } from '../protocol/facts.ts';
+import type { Dialog, Fact } from '../protocol/facts.ts';
 import type { Message } from '../protocol/records.ts';
 import type { Snapshot } from '../protocol/snapshot.ts';
+import { createAsker } from './ask.ts';
 import { factLines } from './json.ts';
 import { createRenderer, type Piece, textOf } from './render.ts';
 import { exitCodes, jsonLine, line, type Terminal } from './terminal.ts';
+
+type DialogSettled = Extract<Fact, { type: 'dialog_settled' }>;
 
 export interface AttachOptions {
   json: boolean;
@@ -18,13 +22,47 @@ export interface AttachOptions {
 
 /** Follows the session; the exit code. Rejects with `HubUnreachable` when no hub runs. */
 export async function runAttach(terminal: Terminal, options: AttachOptions): Promise<number> {
-  const { output, error } = terminal;
+  const { input, output, error } = terminal;
   const { json } = options;
   const connection = await terminal.open('running');
   const { client } = connection;
   const render = createRenderer({ outTty: output.isTTY === true, errTty: error.isTTY === true, users: true });
   const show = (pieces: Piece[]) => {
     if (!json) for (const { to, text } of pieces) (to === 'out' ? output : error).write(text);
+  };
+  const open = new Map<string, Dialog>();
+  let session = '';
+  const asker = createAsker({
+    input,
+    error,
+    interrupt: () => leave(exitCodes.done),
+    before: () => show(render.end()),
+    answer: (dialog, answer) =>
+      void client
+        .intent({ session, id: randomUUID(), command: 'answer', params: { dialog: dialog.id, ...answer } })
+        .catch((reason: unknown) =>
+          show(render.remark(reason instanceof Error ? reason.message : String(reason))),
+        ),
+  });
+  const question = (dialog: Dialog) => {
+    const known = open.has(dialog.id);
+    open.set(dialog.id, dialog);
+    if (json) return;
+    const { origin, offered } = dialog;
+    const here = input.isTTY === true && error.isTTY === true;
+    if (here && (origin === undefined || offered)) asker.open(dialog);
+    else if (!known)
+      show(
+        render.remark(
+          questionText(dialog, here && origin ? `${origin.name} is asked first` : 'answer it in an editor'),
+        ),
+      );
+  };
+  const settled = ({ id, outcome, by, answer }: Pick<DialogSettled, 'id' | 'outcome' | 'by' | 'answer'>) => {
+    open.delete(id);
+    if (by?.id === client.origin.id) return;
+    const how = `(${outcome}${by ? ` in ${by.name}` : ''}${answer ? `: ${answer}` : ''})`;
+    if (!asker.close(id, how)) show(render.remark(how));
   };
   const early: (() => void)[] = [];
   let endInterrupts = () => {};
@@ -39,13 +77,12 @@ export async function runAttach(terminal: Terminal, options: AttachOptions): Pro
       if (json) for (const it of factLines(batch)) jsonLine(output, it);
       for (const fact of batch.facts) {
         show(render.fact(fact));
-        if (fact.type === 'dialog_opened') show(render.remark(questionText(fact.dialog)));
-        if (fact.type === 'dialog_settled')
-          show(
-            render.remark(
-              `(${fact.outcome}${fact.by ? ` in ${fact.by.name}` : ''}${fact.answer ? `: ${fact.answer}` : ''})`,
-            ),
-          );
+        if (fact.type === 'dialog_opened') question(fact.dialog);
+        if (fact.type === 'dialog_offered') {
+          const dialog = open.get(fact.id);
+          if (dialog) question({ ...dialog, offered: true });
+        }
+        if (fact.type === 'dialog_settled') settled(fact);
         if (fact.type === 'agent_settled' && fact.outcome.stopReason === 'error')
           show(render.remark(`The run failed: ${fact.outcome.errorMessage ?? 'the agent did not say why'}`));
       }
@@ -55,9 +92,15 @@ export async function runAttach(terminal: Terminal, options: AttachOptions): Pro
     inOrder(() => {
       if (json) jsonLine(output, resync);
       else show(render.resync(resync.snapshot.message));
+      const { dialogs } = resync.snapshot;
+      for (const id of [...open.keys()])
+        if (!dialogs.some((dialog) => dialog.id === id)) settled({ id, outcome: 'withdrawn' });
+      for (const dialog of dialogs) if (!open.has(dialog.id)) question(dialog);
     }),
   );
+  let leave = (_: number) => {};
   const ended = new Promise<number>((resolve) => {
+    leave = resolve;
     client.onClose(() => {
       if (!left) line(error, 'atomic-lsp: The hub has ended.');
       resolve(exitCodes.failed);
@@ -80,14 +123,16 @@ export async function runAttach(terminal: Terminal, options: AttachOptions): Pro
         show(render.fact({ type: 'message_end', message }));
       }
       show(render.resync(snapshot.message));
-      for (const dialog of snapshot.dialogs) show(render.remark(questionText(dialog)));
     }
+    session = attached.session;
+    for (const dialog of snapshot.dialogs) question(dialog);
     ready = true;
     for (const run of early) run();
     return await ended;
   } finally {
     left = true;
     endInterrupts();
+    asker.end();
     show(render.end());
     await connection.end();
   }
@@ -101,10 +146,10 @@ const shownMessages = (snapshot: Snapshot, count: number): Message[] => {
   return said.slice(said.length - Math.min(count, said.length));
 };
 
-/** A question as it is shown to whoever only looks. */
-export const questionText = ({ title, message, options }: Dialog): string =>
+/** A question as it is shown to whoever is not asked; `hint` says who is. */
+export const questionText = ({ title, message, options }: Dialog, hint: string): string =>
   [
     `? ${title}${message ? ` ${message}` : ''}`,
     ...(options ?? []).map((label, at) => `  ${at + 1}) ${label}`),
-    '  (answer it in an editor)',
+    `  (${hint})`,
   ].join('\n');

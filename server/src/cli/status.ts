@@ -36,26 +36,34 @@ export async function runStatus(terminal: Terminal, { json }: { json: boolean })
 export function statusLines(status: StatusResult, now: number): string[] {
   const { pid, version, startedAt, memory, editors, sessions, log } = status;
   const lines = [
-    `hub ${version}, process ${pid}, up ${duration(now - startedAt)}, ${Math.round(memory / 1e6)} MB`,
+    `hub ${version}, process ${pid}, up ${duration(now - startedAt)}, ${megabytes(memory)}`,
     ...(log ? [`log ${log}`] : []),
     editors.length > 0
       ? `editors: ${editors.map(({ origin, pid: of }) => `${harmless(origin.name)}${of === undefined ? '' : ` (${of})`}`).join(', ')}`
       : 'no editors',
   ];
   if (sessions.length === 0) return [...lines, 'no sessions'];
-  const rows = sessions.map(({ workspace, name, agent, busy, dialogs, editors: watching }) => [
-    harmless(workspace),
-    harmless(name),
-    agent.status === 'running'
-      ? `${agent.identity?.demo ? 'built-in demo' : harmless(agent.identity?.name ?? 'agent')}${agent.pid === undefined ? '' : ` (${agent.pid})`}`
-      : agent.status === 'exited'
-        ? 'agent ended'
-        : 'agent not started',
-    dialogs > 0 ? 'asks' : busy ? 'works' : 'idle',
-    String(watching.length),
-  ]);
-  return [...lines, ...table([['workspace', 'session', 'agent', 'state', 'editors'], ...rows])];
+  const rows = sessions.map(
+    ({ workspace, name, agent, busy, dialogs, agentMemory, outdated, editors: watching }) => [
+      harmless(workspace),
+      harmless(name),
+      agent.status === 'running'
+        ? `${agent.identity?.demo ? 'built-in demo' : harmless(agent.identity?.name ?? 'agent')}${agent.pid === undefined ? '' : ` (${agent.pid})`}`
+        : agent.status === 'exited'
+          ? 'agent ended'
+          : 'agent not started',
+      dialogs > 0 ? `asks (${dialogs})` : busy ? 'works' : 'idle',
+      agentMemory === undefined ? '' : megabytes(agentMemory),
+      watching
+        .map(({ origin, lag }) => harmless(origin.name) + (lag > 0 ? ` (${lag} facts behind)` : ''))
+        .join(', '),
+      outdated?.length ? `restart for another ${outdated.join(', ')}` : '',
+    ],
+  );
+  return [...lines, ...table([['workspace', 'session', 'agent', 'state', 'memory', 'editors', ''], ...rows])];
 }
+
+const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
 
 /** Columns side by side; lines do not end in blanks. */
 export function table(rows: readonly (readonly string[])[]): string[] {

@@ -41,8 +41,10 @@ export function createClient(parts: {
   clock: Clock;
   log: Log;
   traits: () => Traits;
+  /** The folder of log files, named in every error. */
+  logs?: string;
 }): Client {
-  const { connection, clock, log } = parts;
+  const { connection, clock, log, logs } = parts;
   const waitingForFree: (() => void)[] = [];
   const messages: { level: Level; text: string }[] = [];
   let held = 0;
@@ -62,7 +64,8 @@ export function createClient(parts: {
     said = text;
     quietUntil = clock.now() + gap;
     const type = Math.min(types[level], parts.traits().leastShown);
-    notify('window/showMessage', { type, message: oneLine(text) });
+    const where = level === 'error' && logs !== undefined ? ` (log: ${logs})` : '';
+    notify('window/showMessage', { type, message: oneLine(text) + where });
   };
   const next = () => {
     cancelNext = undefined;

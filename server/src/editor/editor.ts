@@ -123,6 +123,7 @@ export function createEditor(parts: EditorParts): Editor {
       prompting.take(tab, change);
       richRequests.tabsChanged();
     },
+    note: (sentence) => client.message('warning', sentence),
     changed() {
       for (const tab of tabs.list) watches.of(tab);
       richRequests.tabsChanged();

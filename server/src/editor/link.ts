@@ -54,6 +54,8 @@ export function createLink(parts: {
   settings: Settings;
   log: Log;
   change(change: Change): void;
+  /** The hub has a sentence for the person. */
+  note(sentence: string): void;
 }): Link {
   const { id, line, target, log } = parts;
   const sent = new Set<string>();
@@ -66,6 +68,7 @@ export function createLink(parts: {
   let wanted = 0;
   let attaching: Promise<Mirror> | undefined;
   let closed = false;
+  let noted: string | undefined;
 
   const taken = (batch: FactsBatch) => {
     if (!attached || !mirror || batch.session !== followed?.number || mirror.take(batch)) return;
@@ -114,6 +117,8 @@ export function createLink(parts: {
     if (want !== wanted) return attach();
     attached = true;
     folder = result.folder;
+    if (result.note !== undefined && result.note !== noted) parts.note(result.note);
+    noted = result.note;
     const snapshot: Snapshot = result.snapshot ?? before?.snapshot ?? emptySnapshot();
     if (!mirror) {
       mirror = createMirror({ session: id, epoch, seq, snapshot });

@@ -16,7 +16,7 @@ import {
 import { systemClock } from '../hub/clock.ts';
 import { commandTable } from '../protocol/commands.ts';
 import { editorMethods, type Settings } from '../protocol/editor.ts';
-import { AtomicError, errorShape } from '../protocol/errors.ts';
+import { AtomicError, errorShape, withLog } from '../protocol/errors.ts';
 import type { Clock, Log } from '../session/ports.ts';
 import { createClient } from './client.ts';
 import { type Traits, traitsOf } from './client-table.ts';
@@ -40,6 +40,8 @@ export interface ServerOptions {
   folder: string;
   /** The session that a file belongs to, when it is one of ours. */
   sessionOf?: SessionOf;
+  /** The folder of log files, named in every error. */
+  logs?: string;
   clock?: Clock;
   /** Whether a process lives. */
   isAlive?: (pid: number) => boolean;
@@ -58,14 +60,20 @@ const farewell = 9000;
  * Notification"). Never rejects.
  */
 export function runLanguageServer(options: ServerOptions): Promise<number> {
-  const { log, clock = systemClock, isAlive = processLives } = options;
+  const { log, logs, clock = systemClock, isAlive = processLives } = options;
   return new Promise((resolve) => {
     const transport = createTransport(options.input, options.output, log);
     let editor: Editor | undefined;
     let traits: Traits = traitsOf({ processId: null, rootUri: null, capabilities: {} }, undefined);
     let ending = false;
     let cancelWatch = () => {};
-    const client = createClient({ connection: transport.connection, clock, log, traits: () => traits });
+    const client = createClient({
+      connection: transport.connection,
+      clock,
+      log,
+      traits: () => traits,
+      ...(logs !== undefined && { logs }),
+    });
 
     const end = async (code: number, why: string) => {
       if (ending) return;
@@ -115,7 +123,9 @@ export function runLanguageServer(options: ServerOptions): Promise<number> {
         } catch (error) {
           const { code, message, data } = errorShape(error);
           if (data.name === 'Internal') log.error({ error }, 'a request failed');
-          return new ResponseError(code, message, data);
+          return logs === undefined
+            ? new ResponseError(code, message, data)
+            : new ResponseError(code, withLog(error, logs), { ...data, log: logs });
         } finally {
           // The answer is written in this turn.
           setImmediate(release);

@@ -58,6 +58,8 @@ export interface TabsParts {
   /** A file of ours, which says nothing about where the person is at work. */
   isOurs(file: string): boolean;
   change(tab: Tab, change: Change): void;
+  /** The hub has a sentence for the person. */
+  note(sentence: string): void;
   /** There are others now, or another one is current. */
   changed(): void;
   closed(tab: Tab): void;
@@ -88,6 +90,7 @@ export function createTabs(parts: TabsParts): Tabs {
       settings,
       log,
       change: (change) => parts.change(tab, change),
+      note: parts.note,
     });
     const tab: Tab = { id, workspace, real: realFolder(workspace), name: nameIn(target), link };
     tabs = [...tabs, tab];

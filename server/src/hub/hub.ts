@@ -6,6 +6,7 @@ import { hubProtocol, type KnownSession, type SessionInfo, type StatusResult } f
 import type { Clock, Log, StartAgent } from '../session/ports.ts';
 import type { CreateSession } from './core.ts';
 import { allSessionFolders, type SessionMeta } from './folders.ts';
+import { memoryOf } from './orphans.ts';
 import { createPeer, type Peer } from './peer.ts';
 import { createRegistry, type Held } from './registry.ts';
 import { createWire, type Wire } from './wire.ts';
@@ -133,6 +134,7 @@ export function createHub(options: HubOptions): Hub {
   const infoOf = ({ number, workspace, name, session }: Held): SessionInfo => {
     const { agent, state } = session.snapshot();
     const { journal } = session;
+    const memory = agent.pid === undefined ? undefined : memoryOf(agent.pid);
     return {
       session: number,
       workspace,
@@ -146,6 +148,8 @@ export function createHub(options: HubOptions): Hub {
       agent,
       busy: session.busy,
       dialogs: session.dialogs,
+      ...(memory !== undefined && { agentMemory: memory }),
+      ...(session.outdated.length > 0 && { outdated: session.outdated }),
       ...(state.sessionFile && { sessionFile: state.sessionFile }),
       ...(state.sessionName && { sessionName: state.sessionName }),
       journal: { facts: journal.last - journal.first + 1, bytes: journal.units },

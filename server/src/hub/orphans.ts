@@ -33,6 +33,16 @@ function startOf(pid: number): string | undefined {
   }
 }
 
+/** Bytes of memory of a process; undefined where the system does not tell them without another program. */
+export function memoryOf(pid: number): number | undefined {
+  try {
+    const kilobytes = /^VmRSS:\s*(\d+) kB/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1];
+    return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Whether exactly this process lives. */
 export const lives = (mark: ProcessMark): boolean => startOf(mark.pid) === mark.started;
 

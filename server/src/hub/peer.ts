@@ -115,6 +115,7 @@ export function createPeer(wire: Wire, host: PeerHost, log: Log): Peer {
         end();
       });
     }
+    const note = noteFor(params, session.outdated);
     const { journal } = channel;
     const { cursor } = params;
     const continued =
@@ -127,6 +128,7 @@ export function createPeer(wire: Wire, host: PeerHost, log: Log): Peer {
       epoch: journal.epoch,
       seq,
       folder,
+      ...(note !== undefined && { note }),
       ...(!continued && { snapshot: session.snapshot() }),
     };
     return result;
@@ -181,6 +183,16 @@ export function createPeer(wire: Wire, host: PeerHost, log: Log): Peer {
     lag: (session) => pump.lag(session),
     close: () => wire.close(),
   };
+}
+
+/** Said to whoever attaches with settings that the running agent does not have. */
+function noteFor({ agent, start }: hub.AttachParams, outdated: readonly string[]): string | undefined {
+  const differs = [
+    ...(agent && outdated.includes('agent') ? ['"agent"'] : []),
+    ...(start && outdated.includes('start') ? ['"start"'] : []),
+  ];
+  if (differs.length === 0) return undefined;
+  return `This session’s agent runs with another ${differs.join(' and another ')} than yours: restart it with atomic.restartAgent to use yours for everybody here, or take a session of your own with atomic.newTab.`;
 }
 
 /** Parameters that are not looked at. */

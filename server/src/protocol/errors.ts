@@ -61,6 +61,16 @@ export class AtomicError extends Error {
   }
 }
 
+/** Errors about what somebody gave us: the log says nothing more of them. */
+const plain: ReadonlySet<ErrorName> = new Set(['BadArguments', 'UnknownCommand', 'EmptyPrompt']);
+
+/** The sentence of any thrown value, and where more about it is written: `logs`, a folder, as far as it is known. */
+export function withLog(error: unknown, logs: string | undefined): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const more = logs !== undefined && !(error instanceof AtomicError && plain.has(error.code));
+  return more ? `${message} (log: ${logs})` : message;
+}
+
 /** The wire form of any thrown value: JSON-RPC code, sentence, and the error's name under `data.name`. */
 export function errorShape(error: unknown): {
   code: number;

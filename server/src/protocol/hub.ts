@@ -79,6 +79,8 @@ export interface AttachResult {
   snapshot?: Snapshot;
   /** The session's folder of state files. */
   folder: string;
+  /** A sentence for the person who attached. */
+  note?: string;
 }
 
 export const intentParams = z.strictObject({
@@ -146,6 +148,10 @@ export interface SessionInfo {
   agent: Snapshot['agent'];
   busy: boolean;
   dialogs: number;
+  /** Bytes of the agent's process, where the system tells them. */
+  agentMemory?: number;
+  /** What the agent does not have of what editors gave since it started: `agent`, `start`, `environment`. */
+  outdated?: readonly string[];
   sessionFile?: string;
   sessionName?: string;
   journal: { facts: number; bytes: number };

@@ -27,6 +27,8 @@ export interface Core {
   dialogs: Dialogs;
   refresh: Refresh;
   stored: Stored;
+  /** Before our agent writes to its session file. */
+  look(agent: Agent): Promise<void>;
   changes: ChangeCommands;
 }
 
@@ -83,6 +85,7 @@ export function createConduct(core: Core) {
     lanes.serial(
       async () => {
         const agent = await life.ready();
+        if (text !== undefined) await core.look(agent);
         const before = snapshot();
         return followed(agent, row, await send(agent, call), before);
       },

@@ -105,3 +105,14 @@ export interface FileChanges {
   /** What files are now is their original from now on. */
   accept(path?: string): Promise<{ paths: string[] }>;
 }
+
+/** Who writes to a session file besides our own agent. */
+export interface SessionWriters {
+  /** How far the file goes, in bytes; undefined where there is none. */
+  size(path: string): Promise<number | undefined>;
+  /**
+   * Who else writes to it, in words for a person; undefined: nobody that can be seen. `known`: how far the file went when our own
+   * agent was the last to write, in bytes; `own`: our agent's process.
+   */
+  other(path: string, ours: { known?: number; own?: number }): Promise<string | undefined>;
+}

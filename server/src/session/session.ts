@@ -17,9 +17,20 @@ import { originOfQuestion } from './fold-intents.ts';
 import { createIntents } from './intents.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { createLanes } from './lanes.ts';
-import type { AgentExit, AgentSpec, Clock, FileChanges, Log, SessionFiles, StartAgent } from './ports.ts';
+import { type Outdated, outdatedIn } from './outdated.ts';
+import type {
+  AgentExit,
+  AgentSpec,
+  Clock,
+  FileChanges,
+  Log,
+  SessionFiles,
+  SessionWriters,
+  StartAgent,
+} from './ports.ts';
 import { createRefresh } from './refresh.ts';
 import { createStored } from './stored.ts';
+import { createTwoWriters } from './two-writers.ts';
 
 /** What a later attach may change for the next start of the agent. */
 export interface SessionUpdate {
@@ -45,6 +56,8 @@ export interface Session {
   /** How many questions are open. */
   readonly dialogs: number;
   update(how: SessionUpdate): void;
+  /** What the running agent does not have of what was given since it started. */
+  readonly outdated: readonly Outdated[];
   /** Whether an origin watches the session. */
   presence(origin: string, here: boolean): void;
   /** Tells everybody a sentence of the bridge. */
@@ -64,6 +77,8 @@ export interface SessionParts {
   epoch: string;
   /** Absent: sessions can only be listed by agents that list them themselves. */
   files?: SessionFiles;
+  /** Absent: other writers of a session file go unnoticed. */
+  writers?: SessionWriters;
   /** Absent: what the agent changes in files is not kept. */
   changes?: FileChanges;
 }
@@ -76,6 +91,8 @@ export const createSession: CreateSession = (parts) => {
   const journal = createJournal(parts.epoch);
   let snapshot = emptySnapshot();
   let spec = parts.spec;
+  /** What the agent was started with. */
+  let used = spec;
   let whileBusy = parts.whileBusy ?? 'steer';
   let restart = parts.restart ?? 'onPrompt';
 
@@ -87,7 +104,16 @@ export const createSession: CreateSession = (parts) => {
   const now = () => snapshot;
   const lanes = createLanes(clock);
   const dialogs = createDialogs(clock, append);
-  const refresh = createRefresh(append, now);
+  const refresh = createRefresh((fact) => {
+    append(fact);
+    writers.saw(fact);
+  }, now);
+  const writers = createTwoWriters({
+    writers: parts.writers,
+    clock,
+    snapshot: now,
+    tell: (message) => append({ type: 'notice', level: 'warning', message }),
+  });
   /** Prompts wait for the end of a compaction: some agents refuse them meanwhile. */
   let release: (() => void) | undefined;
 
@@ -110,12 +136,14 @@ export const createSession: CreateSession = (parts) => {
     gaveUp: (message) => append({ type: 'notice', level: 'error', message }),
     spec: () => {
       const resume = snapshot.state.sessionFile ?? spec.resume;
+      used = spec;
       return { ...spec, ...(resume !== undefined && { resume }) };
     },
     events: {
       fact(fact) {
         const touched = touchedFile(snapshot, fact);
         append(fact);
+        writers.saw(fact);
         if (touched) append(touched);
         if (fact.type === 'compaction_start') release ??= lanes.hold();
         if (fact.type === 'compaction_end' || fact.type === 'agent_settled') {
@@ -148,6 +176,7 @@ export const createSession: CreateSession = (parts) => {
     lanes,
     dialogs,
     refresh,
+    look: writers.look,
     stored: createStored(parts.files, spec.workspace, now),
     changes: createChangeCommands(parts.changes, append),
   });
@@ -194,6 +223,9 @@ export const createSession: CreateSession = (parts) => {
         ...(how.start && { start: how.start }),
         ...(how.env && { env: how.env }),
       };
+    },
+    get outdated() {
+      return life.current ? outdatedIn(used, spec) : [];
     },
     presence: dialogs.presence,
     notice: (level, message) => append({ type: 'notice', level, message }),

@@ -94,6 +94,27 @@ describe('settings that change', () => {
   });
 });
 
+describe('an error', () => {
+  it('names the log, where the log says more', async () => {
+    const editor = await startEditor({ server: { logs: '/state/log' } });
+    const refused = await editor.failure(editor.execute('atomic.getState'));
+    expect(refused).toMatchObject({
+      message: 'The agent refused get_state. (log: /state/log)',
+      data: { name: 'AgentRefused', log: '/state/log' },
+    });
+    const wrong = await editor.failure(editor.execute('atomic.nothing'));
+    expect(wrong.message).not.toContain('/state/log');
+    expect(wrong.data).toMatchObject({ log: '/state/log' });
+    editor.hub.append({ type: 'notice', level: 'error', message: `It failed ${'very '.repeat(200)}badly.` });
+    await editor.until('window/showMessage');
+    expect(editor.messages()[0]).toMatch(/^It failed .*… \(log: \/state\/log\)$/);
+    editor.hub.append({ type: 'notice', level: 'info', message: 'All is well.' });
+    editor.clock.advance(5000);
+    await editor.until('window/showMessage', 2);
+    expect(editor.messages()[1]).toBe('All is well.');
+  });
+});
+
 describe('the end', () => {
   it('is 0 after shutdown and exit, and nothing is done in between', async () => {
     const editor = await startEditor();

@@ -91,6 +91,36 @@ describe('sharing', () => {
     expect(all[0]!.text).toBe('once');
   });
 
+  it('tells the session who comes and goes', async () => {
+    const { join, all } = started();
+    const [one, two] = [await join('Neovim'), await join('Helix')];
+    const workspace = folders.make('work');
+    const { session } = await one.attach({ workspace });
+    await two.attach({ workspace });
+    await one.detach(session);
+    two.close();
+    await gone(two);
+    expect(all[0]!.present).toEqual([
+      [one.origin.id, true],
+      [two.origin.id, true],
+      [one.origin.id, false],
+      [two.origin.id, false],
+    ]);
+  });
+
+  it('tells whoever attaches with settings that the running agent does not have', async () => {
+    const { join, all, hub } = started();
+    const [one, two] = [await join('Neovim'), await join('Helix')];
+    const workspace = folders.make('work');
+    await one.attach({ workspace, agent: { command: 'pi' }, restart: 'atOnce' });
+    expect(all[0]!.parts.restart).toBe('atOnce');
+    all[0]!.outdated = ['agent', 'environment'];
+    expect(await two.attach({ workspace })).not.toHaveProperty('note');
+    const { note } = await two.attach({ workspace, agent: { command: 'atomic' } });
+    expect(note).toMatch(/another "agent" than yours: restart it with atomic\.restartAgent/);
+    expect(hub.status().sessions[0]!.outdated).toEqual(['agent', 'environment']);
+  });
+
   it('keeps the session, its facts and its run when a peer is gone', async () => {
     const { join, all } = started();
     const one = await join();
