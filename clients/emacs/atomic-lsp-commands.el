@@ -541,6 +541,20 @@
      :group "Several sessions at once"
      :kind local
      :needs nil)
+    ("atomic.ask"
+     :name "ask"
+     :title "Ask about code"
+     :doc "With `question`, sends it with the lines of the document below, as the editor has them now. Without, opens the prompt file with a reference to them in it. `command` is one of the agent’s prompt templates or skills, which gets the lines. `range` is LSP’s and means whole lines; without it the whole document."
+     :group "From code"
+     :kind local
+     :needs nil)
+    ("atomic.addToPrompt"
+     :name "add_to_prompt"
+     :title "Add to the prompt"
+     :doc "Puts a text, or a reference to lines of a document, at the end of the prompt file, below what you have written there. Nothing is sent."
+     :group "From code"
+     :kind local
+     :needs nil)
     ("atomic.rpc"
      :name "rpc"
      :title "Send a raw command"

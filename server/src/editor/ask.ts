@@ -31,6 +31,8 @@ export interface Ask {
   /** The question that a file for its answer may be opened for: the one named, or that which is being asked. */
   wantsText(dialog: string | undefined): AskedText | undefined;
   isOpen(session: string, dialog: string): boolean;
+  /** The question that is being asked: ours or the agent's. */
+  asking(): Dialog | undefined;
   /** The questions of the session's agent are out of sight. */
   withdraw(session: string): void;
 }
@@ -240,6 +242,7 @@ export function createAsk(parts: AskParts): Ask {
       const { session, dialog } = question;
       return { session, dialog };
     },
+    asking: () => current(undefined)?.dialog,
     isOpen: (session, id) => questions.some((it) => it.session === session && it.dialog.id === id),
     withdraw(session) {
       for (const question of questions)

@@ -35,6 +35,8 @@ export interface Traits {
   checksVersions: boolean;
   /** Milliseconds until a change that the person makes is told. */
   tellsAfter: number;
+  /** An edit reaches a shown document that another server looks after, and a place beyond the end is the end. */
+  editsForOthers: boolean;
   /** Milliseconds that a reading command may hold its answer back. */
   patience: number;
 }
@@ -50,6 +52,7 @@ const emacs: Row = {
   preselectsFirst: true,
   flushesPerSecond: 30,
   editsPerSecond: 3,
+  editsForOthers: true,
   reload: 'M-x revert-buffer',
 };
 
@@ -61,6 +64,7 @@ const table: Record<string, Row> = {
     editsPerSecond: 10,
     checksVersions: true,
     tellsAfter: 150,
+    editsForOthers: true,
     patience: 30_000,
     reload: ':checktime',
   },
@@ -116,6 +120,7 @@ export function traitsOf(params: InitializeParams, client: Settings['client']): 
     editsPerSecond: 4,
     checksVersions: false,
     tellsAfter: 500,
+    editsForOthers: false,
     patience,
     ...row,
     ...(said?.toLowerCase() === 'helix' && { answersMessages: window?.showMessage !== undefined }),

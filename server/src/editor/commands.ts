@@ -175,7 +175,10 @@ export function createCommands({
         const local = localOf(row);
         return 'data' in local ? local.data(params) : later(local.answer, () => local.run(params, tab));
       }
-      const asked = row.name === 'answer' && isEmpty(given) ? ask.wantsText(undefined) : undefined;
+      // An answer without an answer is one that is to be written.
+      const { dialog: named, ...answer } = given ?? {};
+      const writes = row.name === 'answer' && isEmpty(answer);
+      const asked = writes ? ask.wantsText(named) : undefined;
       if (asked) return later({ opens: 'answers' }, () => files.answer(asked));
       return run(tab, row, checkedParams(row, given ?? {}));
     },

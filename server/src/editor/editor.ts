@@ -6,7 +6,8 @@ import type { Settings } from '../protocol/editor.ts';
 import type { Clock, Log } from '../session/ports.ts';
 import { createAsk } from './ask.ts';
 import { createAtWork } from './at-work.ts';
-import type { Client } from './client.ts';
+import { type Client, sentenceOf } from './client.ts';
+import { createCode } from './code.ts';
 import { type Commands, createCommands } from './commands.ts';
 import { createDocuments, type Documents } from './documents.ts';
 import { type Features, joinFeatures } from './features.ts';
@@ -17,12 +18,12 @@ import { createOutcomes } from './outcomes.ts';
 import { createPrompting } from './prompting.ts';
 import { createReload } from './reload.ts';
 import { createRich, type Rich } from './rich.ts';
-import { defaultSettings, settingsFrom } from './settings.ts';
+import { createConfiguration } from './settings.ts';
 import { createShow } from './show.ts';
 import { createTabs } from './tabs.ts';
 import type { Transport } from './transport.ts';
 import { createWatches } from './watch.ts';
-import { workspaceFolder, workspaceFolders } from './workspace.ts';
+import { foldersAfter, workspaceFolder, workspaceFolders } from './workspace.ts';
 
 export interface Editor {
   readonly execute: Commands['execute'];
@@ -64,21 +65,22 @@ export interface EditorParts {
 
 export function createEditor(parts: EditorParts): Editor {
   const { params, client, clock, log } = parts;
-  const first = settingsFrom(params.initializationOptions, { ...defaultSettings, ...parts.settings }, true);
-  let settings: Settings = { ...first.settings, ...(parts.settings?.hub === false && { hub: false }) };
-  let problems = first.problems;
-
   const place = workspaceFolder(params) ?? parts.folder;
   // Some editors start a server of its own for the prompt file: it belongs to the session that the path names.
   const named = parts.sessionOf?.(path.join(place, 'prompt.md'));
-  if (named && settings.session === undefined) settings = { ...settings, session: named.session };
+  const configuration = createConfiguration(params.initializationOptions, {
+    ...(named && { session: named.session }),
+    ...parts.settings,
+  });
+  const settings = configuration.now();
 
+  const isOurs = (file: string) => parts.sessionOf?.(file) !== undefined;
   const documents = createDocuments();
   const show = createShow(client, log);
   const outcomes = createOutcomes();
   const rich = {
-    events: () => settings.client?.events === true,
-    dialogs: () => settings.client?.dialogs === true,
+    events: () => configuration.now().client?.events === true,
+    dialogs: () => configuration.now().client?.dialogs === true,
   };
   const line = createLine({
     connect: parts.connect,
@@ -108,7 +110,7 @@ export function createEditor(parts: EditorParts): Editor {
     folders,
     settings,
     log,
-    isOurs: (file) => parts.sessionOf?.(file) !== undefined,
+    isOurs,
     change(tab, change) {
       const { facts, snapshot } = change;
       const watch = watches.of(tab);
@@ -134,7 +136,7 @@ export function createEditor(parts: EditorParts): Editor {
       files.sweep(ask.isOpen);
     },
   });
-  const { link } = tabs;
+  const { link, folder } = tabs;
   const watches = createWatches({
     client,
     transport: parts.transport,
@@ -160,11 +162,6 @@ export function createEditor(parts: EditorParts): Editor {
     isUs: link.isUs,
     answer: (id, dialog, answer) => tabs.get(id).link.intent(link.newId(), 'answer', { dialog, ...answer }),
   });
-  const folder = async (id?: string) => {
-    const tab = id === undefined ? tabs.current : tabs.get(id);
-    await tab.link.ready();
-    return tab.link.folder!;
-  };
   const reload = createReload({
     client,
     documents,
@@ -178,7 +175,21 @@ export function createEditor(parts: EditorParts): Editor {
     documents,
     tabs,
     folders: () => folders,
-    sessionOf: (file) => parts.sessionOf?.(file),
+    sessionOf: parts.sessionOf ?? (() => undefined),
+    clock,
+    log,
+  });
+  const code = createCode({
+    params,
+    client,
+    documents,
+    show,
+    tabs,
+    ask,
+    prompting,
+    folder,
+    folders: () => folders,
+    own: isOurs,
     clock,
     log,
   });
@@ -225,6 +236,7 @@ export function createEditor(parts: EditorParts): Editor {
       wrote: reload.wrote,
       view: (tab) => watches.of(tab).view,
       rich: rich.events,
+      code: code.locals,
       log,
     }),
     clock,
@@ -238,8 +250,7 @@ export function createEditor(parts: EditorParts): Editor {
     rich: rich.events,
   });
   const told = () => {
-    for (const problem of problems) client.message('error', problem.message);
-    problems = [];
+    for (const { message } of configuration.problems()) client.message('error', message);
   };
   const atWork = createAtWork(documents, tabs.touched);
 
@@ -251,26 +262,22 @@ export function createEditor(parts: EditorParts): Editor {
       reload.saved(uri, text);
       files.saved(uri, text);
     },
-    features: atWork.asked(joinFeatures([prompting.feature], log)),
+    features: atWork.asked(joinFeatures([prompting.feature, code.feature], log)),
     rich: richRequests,
     begin() {
       told();
       // Nobody needs it yet, so nobody is told when it fails.
       link.ready().catch((error: unknown) => log.warn({ error }, 'no session in the background'));
     },
-    changeFolders({ added, removed }) {
-      const gone = new Set(workspaceFolders(removed));
-      folders = [...new Set([...folders.filter((it) => !gone.has(it)), ...workspaceFolders(added)])];
+    changeFolders(event) {
+      folders = foldersAfter(folders, event);
       tabs.folders(folders);
     },
     configure(given) {
-      const next = settingsFrom(given, settings, false);
-      // Opting in is part of initialize; --no-hub is the person's word.
-      settings = { ...next.settings, client: settings.client, hub: settings.hub && next.settings.hub };
-      problems = next.problems;
+      const next = configuration.take(given);
       told();
-      line.configure(settings);
-      tabs.configure(settings);
+      line.configure(next);
+      tabs.configure(next);
     },
     cancelProgress(token) {
       const tab = tabs.list.find((it) => watches.of(it).progress.owns(token));
@@ -289,5 +296,3 @@ export function createEditor(parts: EditorParts): Editor {
     },
   };
 }
-
-const sentenceOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -149,7 +149,7 @@ export function createFiles(parts: FilesParts): Files {
 const plain = (text: string): string => text.replace(/\r\n?/g, '\n').trim();
 
 /** Creates a file for the user alone; one that is there stays as it is. */
-function created(file: string, text: string): void {
+export function created(file: string, text: string): void {
   try {
     writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
   } catch (error) {

@@ -6,7 +6,7 @@ import { AtomicError } from '../protocol/errors.ts';
 import type { Log } from '../session/ports.ts';
 import { showChanges } from './changes.ts';
 import type { Client } from './client.ts';
-import type { CommandParts } from './commands.ts';
+import type { CommandParts, Local } from './commands.ts';
 import type { Files } from './files.ts';
 import type { Reload } from './reload.ts';
 import type { Show } from './show.ts';
@@ -26,11 +26,13 @@ export interface LocalsParts extends Pick<TabCommandParts, 'tabs' | 'folders' | 
   view(tab: Tab): View;
   /** The client is told of its sessions by atomic/tabs. */
   rich(): boolean;
+  /** What is done from a place in a document. */
+  code: Record<string, Local>;
   log: Log;
 }
 
 export function createLocals(parts: LocalsParts): Pick<CommandParts, 'locals' | 'checks'> {
-  const { client, tabs, files, show, folder, folders, known, unsaved, wrote, view, rich, log } = parts;
+  const { client, tabs, files, show, folder, folders, known, unsaved, wrote, view, rich, code, log } = parts;
   const tell = (sentence: string) => client.message('info', sentence, true);
   return {
     locals: {
@@ -48,6 +50,7 @@ export function createLocals(parts: LocalsParts): Pick<CommandParts, 'locals' | 
             tell,
           }),
       },
+      ...code,
       ...tabCommands({ tabs, folders, known, tell: (sentence) => void (rich() || tell(sentence)), log }),
     },
     checks: {

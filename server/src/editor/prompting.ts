@@ -31,6 +31,8 @@ export interface Sent {
 
 export interface Prompting {
   readonly feature: Feature;
+  /** The agent's own commands. */
+  commands(tab: Tab): PromptCommands;
   /** What a prompt to a session becomes. Never rejects. */
   sent(tab: Tab, text: string): Promise<Sent>;
   /** Facts of a session came, or everything about it is new. */
@@ -168,6 +170,7 @@ export function createPrompting(parts: PromptingParts): Prompting {
 
   return {
     feature,
+    commands: commandsOf,
     async sent(tab, text) {
       try {
         const { message, images, problems } = await expanded(text, await plan(tab, text, patience));

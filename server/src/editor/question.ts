@@ -23,10 +23,10 @@ export function choicesOf(dialog: Dialog): Choice[] {
 }
 
 /** Labels as titles: one line each, none empty, none twice. */
-export function uniqueTitles(labels: readonly string[]): string[] {
+export function uniqueTitles(labels: readonly string[], length = labelLength): string[] {
   const seen = new Set<string>();
   return labels.map((label) => {
-    const base = oneLine(label, labelLength) || '(empty)';
+    const base = oneLine(label, length) || '(empty)';
     let title = base;
     for (let n = 2; seen.has(title); n += 1) title = `${base} (${n})`;
     seen.add(title);

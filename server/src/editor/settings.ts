@@ -50,6 +50,42 @@ export function settingsFrom(given: unknown, before: Settings, strict: boolean):
   return { settings: result as Settings, problems };
 }
 
+/** The settings of one editor through its life. */
+export interface Configuration {
+  now(): Settings;
+  /** Takes what `workspace/didChangeConfiguration` gave. */
+  take(given: unknown): Settings;
+  /** What was wrong since this was asked last. */
+  problems(): AtomicError[];
+}
+
+/** From `initializationOptions`; `before` is what the command line says, and what an editor's own settings come on top of. */
+export function createConfiguration(given: unknown, before: Partial<Settings>): Configuration {
+  const first = settingsFrom(given, { ...defaultSettings, ...before }, true);
+  // Going without the hub is the person's word.
+  let settings: Settings = { ...first.settings, ...(before.hub === false && { hub: false }) };
+  let { problems } = first;
+  return {
+    now: () => settings,
+    take(next) {
+      const result = settingsFrom(next, settings, false);
+      // Opting in is part of initialize.
+      settings = {
+        ...result.settings,
+        client: settings.client,
+        hub: settings.hub && result.settings.hub,
+      };
+      problems.push(...result.problems);
+      return settings;
+    },
+    problems() {
+      const told = problems;
+      problems = [];
+      return told;
+    },
+  };
+}
+
 const unknownKey = (key: string, known: string[]): AtomicError =>
   new AtomicError(
     'BadSetting',

@@ -32,6 +32,8 @@ export interface Tabs {
   readonly link: Omit<Link, 'id' | 'target' | 'configure' | 'close'>;
   /** Throws `NoSuchSession`. */
   get(id: string): Tab;
+  /** The folder of a session's files, of the current one without an id; attaches if need be. */
+  folder(id?: string): Promise<string>;
   /** The session of this folder and name; followed from now on. */
   open(target: Target): Tab;
   /** As {@link open}, where it is followed already. */
@@ -99,6 +101,16 @@ export function createTabs(parts: TabsParts): Tabs {
   let current = made(parts.first);
   latest.set(current.real, current);
 
+  const get = (id: string): Tab => {
+    const tab = tabs.find((it) => it.id === id);
+    if (!tab)
+      throw new AtomicError(
+        'NoSuchSession',
+        `This server does not follow a session "${id}" now: join it with atomic/attach or atomic.attachSession first.`,
+        { session: id },
+      );
+    return tab;
+  };
   const open = (target: Target): Tab => {
     const known = find(target);
     if (known) return known;
@@ -152,15 +164,11 @@ export function createTabs(parts: TabsParts): Tabs {
       sent: (id) => tabs.some(({ link }) => link.sent(id)),
       isUs: (origin) => current.link.isUs(origin),
     },
-    get(id) {
-      const tab = tabs.find((it) => it.id === id);
-      if (!tab)
-        throw new AtomicError(
-          'NoSuchSession',
-          `This server does not follow a session "${id}" now: join it with atomic/attach or atomic.attachSession first.`,
-          { session: id },
-        );
-      return tab;
+    get,
+    async folder(id) {
+      const { link } = id === undefined ? current : get(id);
+      await link.ready();
+      return link.folder!;
     },
     open,
     find,

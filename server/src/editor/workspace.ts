@@ -1,6 +1,6 @@
 // Which folder an editor works in. Guarantees: an absolute path of the file system, or none. Must not know: whether it exists.
 import path from 'node:path';
-import type { InitializeParams } from 'vscode-languageserver';
+import type { InitializeParams, WorkspaceFoldersChangeEvent } from 'vscode-languageserver';
 import { URI } from 'vscode-uri';
 
 /**
@@ -26,4 +26,13 @@ function diskPath(uri: string | null | undefined): string | undefined {
   if (typeof uri !== 'string' || uri === '') return undefined;
   const parsed = URI.parse(uri);
   return parsed.scheme === 'file' && parsed.path !== '' ? parsed.fsPath : undefined;
+}
+
+/** The folders after `workspace/didChangeWorkspaceFolders` (LSP). */
+export function foldersAfter(
+  before: readonly string[],
+  { added, removed }: WorkspaceFoldersChangeEvent,
+): string[] {
+  const gone = new Set(workspaceFolders(removed));
+  return [...new Set([...before.filter((it) => !gone.has(it)), ...workspaceFolders(added)])];
 }

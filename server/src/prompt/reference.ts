@@ -23,7 +23,8 @@ export interface Reference {
 /** UTF-16 units of text that a block holds. */
 export const blockLimit = 65_536;
 
-const lineNumbers = (lines: Lines | undefined): string =>
+/** `:12-20`, as it stands behind a path. */
+export const lineNumbers = (lines: Lines | undefined): string =>
   lines === undefined ? '' : lines.from === lines.to ? `:${lines.from}` : `:${lines.from}-${lines.to}`;
 
 /** `@src/a.ts:12-20`, or `@"my file.ts":12-20` where the path would not be one word. */
@@ -33,8 +34,6 @@ export const mention = (path: string, lines?: Lines): string =>
 /** The place and its text as Markdown: the place in a code span, so that it is no mention, then a fenced block. */
 export function referenceBlock({ path, lines, text, unsaved, languageId }: Reference): string {
   const shown = text.length > blockLimit ? `${text.slice(0, cutAt(text))}\n` : text;
-  const ticks = Math.max(0, ...[...shown.matchAll(/^[ \t]*(`{3,})/gm)].map(([, run]) => run!.length));
-  const fence = '`'.repeat(Math.max(3, ticks + 1));
   const notes = [
     ...(unsaved && path !== undefined ? ['unsaved'] : []),
     ...(shown === text ? [] : [`the first ${shown.length} of ${text.length} characters`]),
@@ -42,7 +41,14 @@ export function referenceBlock({ path, lines, text, unsaved, languageId }: Refer
   const note = notes.length > 0 ? ` (${notes.join(', ')})` : '';
   const place = path === undefined ? 'A text without a file' : code(`${path}${lineNumbers(lines)}`);
   const language = /^[\w+#.-]+$/.test(languageId) ? languageId : '';
-  return `${place}${note}\n${fence}${language}\n${shown}${shown.endsWith('\n') || shown === '' ? '' : '\n'}${fence}`;
+  return `${place}${note}\n${fenced(shown, language)}`;
+}
+
+/** A fenced block that its text cannot close (CommonMark: "Fenced code blocks"). */
+export function fenced(text: string, language = ''): string {
+  const ticks = Math.max(0, ...[...text.matchAll(/^[ \t]*(`{3,})/gm)].map(([, run]) => run!.length));
+  const fence = '`'.repeat(Math.max(3, ticks + 1));
+  return `${fence}${language}\n${text}${text.endsWith('\n') || text === '' ? '' : '\n'}${fence}`;
 }
 
 /** A code span that holds backticks, too (CommonMark: "Code spans"). */

@@ -70,6 +70,8 @@ export interface CommandRow {
   after: 'nothing' | 'state' | 'replaced';
   /** Another name for a row, with some parameters already given. */
   alias?: { of: string; params: Params };
+  /** Offered as a code action of the kind `source.<id>`: always, or while a run is going on. */
+  action?: 'always' | 'running';
   /** What the answer holds, in words. */
   returns: string;
   example: Params;
@@ -103,6 +105,10 @@ export function row({ params, dialects, ...input }: RowInput): CommandRow {
     ...(marks && { dialects: { D1: marks[0]!, D2: marks[1]!, 'D2+': marks[2]!, D3: marks[3]! } }),
   };
 }
+
+const position = z.strictObject({ line: z.int().min(0), character: z.int().min(0) });
+/** LSP: `Range`. */
+export const range = z.strictObject({ start: position, end: position });
 
 /** A parameter that is text and not blank. */
 export const text = z.string().refine((value) => value.trim() !== '', 'must not be empty');

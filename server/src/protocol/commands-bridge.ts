@@ -1,8 +1,9 @@
 // Rows: what the bridge itself does. Guarantees and absences: see command-row.ts.
 import * as z from 'zod';
-import { type Ask, type Params, row, text } from './command-row.ts';
+import { type Ask, type Params, range, row, text } from './command-row.ts';
 
 const files = 'Prompt file and chat';
+const code = 'From code';
 const bridge = 'The bridge';
 const several = 'Several sessions at once';
 const folder = z.string().optional();
@@ -30,6 +31,8 @@ const asked: Ask = {
   empty: 'There is no session yet.',
 };
 
+const uri = z.string().optional();
+
 export const bridgeRows = [
   row({
     name: 'compose',
@@ -37,6 +40,7 @@ export const bridgeRows = [
     title: 'Write a prompt',
     doc: 'Opens the session’s prompt file. Saving it sends it, and then it is empty again; what was not taken stays in it.',
     kind: 'local',
+    action: 'always',
     returns: '`{opens}`: the file.',
   }),
   row({
@@ -45,6 +49,7 @@ export const bridgeRows = [
     title: 'Open the chat',
     doc: 'Opens the chat: the newest turns of the conversation as Markdown, and what comes while it is open. It is a document of this editor’s own; the whole conversation is in `chat.md` of the session’s folder.',
     kind: 'local',
+    action: 'always',
     returns: '`{opens}`: the file.',
   }),
   row({
@@ -96,6 +101,7 @@ export const bridgeRows = [
     params: { session: text, workspace: folder },
     bare: (session) => ({ session }),
     kind: 'local',
+    action: 'always',
     ask: asked,
     alias: { of: 'attach_session', params: {} },
     returns: '`{session, name, workspace}`, as above.',
@@ -110,6 +116,34 @@ export const bridgeRows = [
     bare: (session) => ({ session }),
     kind: 'local',
     returns: '`{session, name, workspace}` of the session that is current now.',
+  }),
+  row({
+    name: 'ask',
+    group: code,
+    title: 'Ask about code',
+    doc: 'With `question`, sends it with the lines of the document below, as the editor has them now. Without, opens the prompt file with a reference to them in it. `command` is one of the agent’s prompt templates or skills, which gets the lines. `range` is LSP’s and means whole lines; without it the whole document.',
+    params: { uri, range: range.optional(), question: text.optional(), command: text.optional() },
+    bare: (question) => ({ question }),
+    kind: 'local',
+    ask: { with: 'compose' },
+    returns: '`{}`; what follows is seen in the session.',
+    example: {
+      uri: 'file:///home/me/a.ts',
+      range: { start: { line: 11, character: 0 }, end: { line: 19, character: 3 } },
+      question: 'What is this for?',
+    },
+  }),
+  row({
+    name: 'add_to_prompt',
+    group: code,
+    title: 'Add to the prompt',
+    doc: 'Puts a text, or a reference to lines of a document, at the end of the prompt file, below what you have written there. Nothing is sent.',
+    params: { uri, range: range.optional(), text: text.optional() },
+    bare: (text) => ({ text }),
+    kind: 'local',
+    ask: { with: 'text', title: 'Add to the prompt', param: 'text' },
+    returns: '`{}`',
+    example: { text: 'See also the tests.' },
   }),
   row({
     name: 'rpc',

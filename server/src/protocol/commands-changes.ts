@@ -28,6 +28,7 @@ export const changesRows = [
     title: 'Show changes',
     doc: 'Opens a diff of everything that the agent changed in files, `changes.diff`.',
     kind: 'local',
+    action: 'always',
     returns: '`{opens}`: the file.',
   }),
   row({

@@ -45,6 +45,7 @@ export const modelRows = [
         : { provider: name.slice(0, slash), modelId: name.slice(slash + 1) };
     },
     kind: 'act',
+    action: 'always',
     after: 'state',
     ask: {
       with: 'pick',
@@ -81,6 +82,7 @@ export const modelRows = [
     params: { level: z.enum(levels), persist: z.boolean().optional() },
     bare: (level) => ({ level }),
     kind: 'act',
+    action: 'always',
     after: 'state',
     ask: {
       with: 'pick',
@@ -153,6 +155,7 @@ export const modelRows = [
     params: { customInstructions: z.string().optional() },
     bare: (customInstructions) => ({ customInstructions }),
     kind: 'act',
+    action: 'always',
     after: 'state',
     dialects: 'Y Y Y Y',
     returns: '`{intent}`; its outcome holds what was compacted.',

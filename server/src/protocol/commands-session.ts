@@ -16,6 +16,7 @@ export const sessionRows = [
     doc: 'Starts a fresh conversation in the same agent.',
     params: { parentSession: z.string().optional() },
     kind: 'act',
+    action: 'always',
     after: 'replaced',
     dialects: 'Y Y Y Y',
     returns: '`{intent}`; its outcome holds `{cancelled}`.',
@@ -28,6 +29,7 @@ export const sessionRows = [
     params: { sessionPath: text },
     bare: (sessionPath) => ({ sessionPath }),
     kind: 'act',
+    action: 'always',
     after: 'replaced',
     ask: {
       with: 'pick',
@@ -64,6 +66,7 @@ export const sessionRows = [
     params: { entryId: text },
     bare: (entryId) => ({ entryId }),
     kind: 'act',
+    action: 'always',
     after: 'replaced',
     ask: {
       with: 'pick',
@@ -110,6 +113,7 @@ export const sessionRows = [
     params: { outputPath: z.string().optional() },
     bare: (outputPath) => ({ outputPath }),
     kind: 'act',
+    action: 'always',
     dialects: 'Y Y Y Y',
     returns: '`{intent}`; its outcome holds `{path}`.',
   }),

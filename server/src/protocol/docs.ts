@@ -86,13 +86,15 @@ const fieldTable = (type: z.ZodType, words: Record<string, string> = {}): string
   );
 
 /** Whether a command cannot do its work without parameters, so that it asks for them. */
-export const needsParams = (row: CommandRow): boolean => !row.params.safeParse({}).success;
+export const needsParams = (row: Pick<CommandRow, 'params'>): boolean => !row.params.safeParse({}).success;
 
 /** What a command does when it is called without arguments, in words. */
-export function withoutArguments({ ask, kind, ...row }: CommandRow): string {
-  if (!needsParams({ ask, kind, ...row } as CommandRow))
+export function withoutArguments(row: CommandRow): string {
+  const { ask, kind } = row;
+  if (!ask) {
+    if (needsParams(row)) return 'Is refused with an example.';
     return kind === 'read' ? 'Answers with the data.' : 'Does it at once.';
-  if (!ask) return 'Is refused with an example.';
+  }
   switch (ask.with) {
     case 'compose':
       return 'Opens the prompt file; saving it sends it.';
@@ -122,6 +124,11 @@ function commandSection(row: CommandRow): string {
     ...(row.bare ? ['- Takes its main parameter as a bare text too.'] : []),
     `- Without arguments: ${withoutArguments(row)}`,
     `- Answer: ${row.returns}`,
+    ...(row.action
+      ? [
+          `- Code action: ${code(`source.${row.id}`)}${row.action === 'running' ? ', while a run is going on' : ''}`,
+        ]
+      : []),
     row.dialects
       ? `- RPC command ${code(row.name)}: ${Object.entries(row.dialects)
           .map(([dialect, mark]) => `${dialect} ${mark}`)
