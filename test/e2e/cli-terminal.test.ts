@@ -105,6 +105,23 @@ describe.skipIf(!tmux && !process.env.CI)('in a terminal (by tmux)', () => {
     expect(await tty.exited).toBe(0);
   });
 
+  it('a session that is followed asks here when everybody is asked, and says who answered', async () => {
+    const asking = await terminal(['prompt', 'select', 'confirm']);
+    await asking.waitForScreen('Number from');
+    const following = await terminal(['attach']);
+    await following.waitForScreen(/\? Demo: which colour[\s\S]*\(terminal is asked first\)/);
+    await following.waitForScreen('Number from 1 to');
+    await following.text('2\n');
+    await asking.waitForScreen(/Answered in terminal: Green\n[\s\S]*You chose: Green/);
+    await asking.waitForScreen('y or n');
+    await asking.text('y\n');
+    await asking.waitForScreen('You said yes.');
+    expect(await asking.exited).toBe(0);
+    await following.waitForScreen(/shall I go on[\s\S]*\(answered in terminal: Yes\)/);
+    await following.keys('C-c');
+    expect(await following.exited).toBe(0);
+  });
+
   it('lets nothing of the agent’s command the terminal, and shows tools and thinking in lines', async () => {
     const agent = scripted({
       on: {

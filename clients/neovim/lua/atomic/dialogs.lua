@@ -7,7 +7,7 @@ local M = {}
 
 local waiting = {} ---@type table[]
 local shown ---@type {id: string, close: fun(): string?}?
-local told = {} ---@type table<string, true>
+local told = {} ---@type table<string, table> Those that the person was told of.
 local seen = {} ---@type table<string, true> Those that a snapshot had.
 local over = {} ---@type table<string, true> Those that are settled, for what comes too late.
 local counts = {} ---@type table<string, integer> Open questions by session, as told last.
@@ -58,6 +58,7 @@ local function show(dialog)
   if drafts[dialog.id] then
     it = vim.tbl_extend('force', dialog, { prefill = drafts[dialog.id] })
   end
+  told[dialog.id] = told[dialog.id] or dialog
   local done = false
   local close = require('atomic.question').show(it, function(value, written)
     done = true
@@ -135,18 +136,40 @@ local function forget(id)
   require('atomic.chat').refresh()
 end
 
+---How a question ended that the person knows of and that somebody else settled.
+local function tell_end(dialog, fact)
+  if fact.by and fact.by.id == session.origin then
+    return
+  end
+  local title = require('atomic.render').one_line(dialog.title or '')
+  if fact.by then
+    tell.info(('Answered in %s: %s'):format(fact.by.name, title))
+  elseif fact.outcome == 'expired' then
+    tell.warn('The agent went on without an answer, because its time was up: ' .. title)
+  end
+end
+
 ---A question is over.
 ---@param id string
-function M.settled(id)
+---@param fact? table How, where the agent's.
+function M.settled(id, fact)
+  if fact and told[id] then
+    tell_end(told[id], fact)
+  end
   over[id], told[id] = true, nil
   forget(id)
 end
 
+---Whoever led to a question is asked first; everybody else knows of it, and is told when it is offered to all.
+local function is_ours(dialog)
+  return dialog.offered or not dialog.origin or dialog.origin.id == session.origin
+end
+
 local function announce(dialog)
-  if told[dialog.id] then
+  if told[dialog.id] or not is_ours(dialog) then
     return
   end
-  told[dialog.id] = true
+  told[dialog.id] = dialog
   vim.api.nvim_exec_autocmds('User', { pattern = 'AtomicDialog', data = dialog, modeline = false })
   if require('atomic.config').get().notify and not M.is_local(dialog) then
     local title = require('atomic.render').one_line(dialog.title or '')
@@ -162,7 +185,7 @@ function M.add(dialog)
   end
   for _, other in ipairs(waiting) do
     if other.id == dialog.id then
-      return
+      return announce(dialog)
     end
   end
   table.insert(waiting, dialog)

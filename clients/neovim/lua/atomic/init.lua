@@ -50,7 +50,7 @@ local function took(fact)
     asked_for(fact)
   end
   if fact.type == 'dialog_settled' then
-    require('atomic.dialogs').settled(fact.id)
+    require('atomic.dialogs').settled(fact.id, fact)
   end
   if user_events[fact.type] then
     announce(user_events[fact.type], fact)
