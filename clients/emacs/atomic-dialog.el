@@ -144,12 +144,28 @@ ANNOTATE gives the words behind a label."
   (message "%s" (concat "Atomic asks: " (atomic-answer-title dialog)
                         (substitute-command-keys " (\\[atomic-next-attention])"))))
 
-(defun atomic-dialog--over (fact)
-  "Close the question that FACT settles, and say who did it."
-  (let ((id (plist-get fact :id))
-        (by (plist-get (plist-get fact :by) :name)))
+(defun atomic-dialog--ours-p (client dialog)
+  "Whether DIALOG is asked here.
+CLIENT led to it, or nobody did, or everybody is asked."
+  (let ((origin (plist-get (plist-get dialog :origin) :id)))
+    (or (null origin)
+        (equal origin (atomic-client-origin client))
+        (atomic-session-true-p (plist-get dialog :offered)))))
+
+(defun atomic-dialog--offered (client fact)
+  "Say that a question of CLIENT waits, now that FACT has it asked everywhere."
+  (when-let* ((dialog (seq-find (lambda (dialog) (equal (plist-get dialog :id) (plist-get fact :id)))
+                                (atomic-session-dialogs (atomic-client-session client))))
+              ((not (equal (plist-get (plist-get dialog :origin) :id) (atomic-client-origin client)))))
+    (atomic-dialog--announce dialog)))
+
+(defun atomic-dialog--over (client fact)
+  "Close the question of CLIENT that FACT settles, and say who did it."
+  (let* ((id (plist-get fact :id))
+         (origin (plist-get fact :by))
+         (by (plist-get origin :name)))
     (when (and (or (assoc id atomic-dialog--open) (atomic-answer-buffer id))
-               (not (equal by "Emacs")))
+               (not (and origin (equal (plist-get origin :id) (atomic-client-origin client)))))
       (message "Atomic: %s%s" (plist-get fact :outcome) (if by (format " (%s)" by) "")))
     (atomic-dialog--close id)))
 
@@ -160,9 +176,12 @@ ANNOTATE gives the words behind a label."
    ((consp what)
     (dolist (fact what)
       (pcase (plist-get fact :type)
-        ("dialog_opened" (atomic-dialog--announce (plist-get fact :dialog))
+        ("dialog_opened"
+         (when (atomic-dialog--ours-p client (plist-get fact :dialog))
+           (atomic-dialog--announce (plist-get fact :dialog)))
          (force-mode-line-update t))
-        ("dialog_settled" (atomic-dialog--over fact)
+        ("dialog_offered" (atomic-dialog--offered client fact))
+        ("dialog_settled" (atomic-dialog--over client fact)
          (force-mode-line-update t)))))
    ((eq what 'asked) (atomic-dialog--own client)
     (force-mode-line-update t))

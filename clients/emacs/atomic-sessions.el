@@ -170,8 +170,10 @@ Its text comes back into the prompt."
     (atomic-intent-read client "atomic.listTabs" nil
                         (lambda (failure data)
                           (funcall then (unless failure
-                                          (seq-keep (lambda (session) (plist-get session :name))
-                                                    (plist-get data :sessions))))))))
+                                          ;; The shared one is that without a name.
+                                          (remove "default"
+                                                  (mapcar (lambda (session) (plist-get session :name))
+                                                          (plist-get data :sessions)))))))))
 
 (provide 'atomic-sessions)
 ;;; atomic-sessions.el ends here

@@ -51,11 +51,14 @@ const helloOf = async (name: string) => {
 
 /** A client of the user's hub, which is started if need be and `start` allows it. */
 async function sharedHub(name: string, start: boolean): Promise<HubClient> {
-  const { openHub } = await import('./hub/open.ts');
+  const [{ openHub }, { hubEnvironment }] = await Promise.all([
+    import('./hub/open.ts'),
+    import('./agent/environment.ts'),
+  ]);
   const program = {
     command: execPath,
     args: [...hubWords, '--ready-descriptor=3'],
-    env: Object.fromEntries(Object.entries(env).filter((it): it is [string, string] => it[1] !== undefined)),
+    env: hubEnvironment(env),
   };
   return openHub({ address: places.address(), clock, hello: await helloOf(name), ...(start && { program }) });
 }

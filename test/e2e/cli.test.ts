@@ -1,5 +1,6 @@
 // The terminal client as processes: prompts with their exit codes, the demo and faulty agents, status and stop.
 import { once } from 'node:events';
+import fs from 'node:fs';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { signalled } from '../editors/processes.ts';
@@ -45,7 +46,7 @@ it('streams the demo’s answer through the hub, which status shows and stop end
     code: 1,
     out: expect.stringContaining('No hub is running'),
   });
-  const { code, out, err } = await cli.run(['prompt', 'hello']);
+  const { code, out, err } = await cli.run(['prompt', 'hello'], { env: { SOME_API_KEY: 'sk-1' } });
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(out).toMatch(/^This is the built-in demo agent[\s\S]*You wrote: “hello”[\s\S]*\n$/);
   const status = JSON.parse((await cli.run(['status', '--json'])).out);
@@ -55,6 +56,12 @@ it('streams the demo’s answer through the hub, which status shows and stop end
     sessions: [{ workspace: cli.workspace, name: 'default', busy: false, agent: { status: 'running' } }],
   });
   expect((await cli.run(['status'])).out).toContain('built-in demo');
+  // The agent has what whoever asked for it brought; the hub, which outlives them, does not keep it.
+  if (process.platform === 'linux') {
+    const hasKey = (pid: number) =>
+      fs.readFileSync(`/proc/${pid}/environ`, 'latin1').includes('SOME_API_KEY');
+    expect([hasKey(status.pid), hasKey(status.sessions[0].agent.pid)]).toEqual([false, true]);
+  }
   expect((await cli.run(['logs'])).out).toContain('the hub listens');
   expect(await cli.run(['stop'])).toEqual({ code: 0, out: 'The hub has ended.\n', err: '' });
   expect(signalled(status.pid, 0)).toBe(false);

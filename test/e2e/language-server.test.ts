@@ -76,6 +76,47 @@ it('writes no more than 12 bytes a character for an answer whose agent repeats i
   expect(server.written() - before).toBeLessThan(12 * deltas.join('').length);
 });
 
+it('two sessions run side by side, and both go on after the hub was killed', async () => {
+  const server = await withPi(['One.', 'Two.', 'Three.', 'Four.']);
+  const { session: review } = await server.request<{ session: string }>('atomic/attach', {
+    session: 'review',
+  });
+  const sessions = [server.attached.session, review];
+  const ended = (of: string) =>
+    server.batches
+      .filter(({ session }) => session === of)
+      .flatMap(({ facts }) => facts)
+      .filter(({ type }) => type === 'agent_settled').length;
+  const ask = async (session: string, message: string) => {
+    const before = ended(session);
+    const id = `${session} ${message}`;
+    await server.request('atomic/intent', { id, session, command: 'prompt', params: { message } });
+    await server.notification('atomic/events', () => ended(session) > before);
+  };
+  for (const session of sessions) await ask(session, `first of ${session}`);
+  const [hub] = processesWithEnvironment(`ATOMIC_TEST_HOME=${server.home.path}`).filter(
+    (pid) => pid !== server.child.pid && commandLine(pid).includes('main.js\0hub'),
+  );
+  process.kill(hub!, 'SIGKILL');
+  for (const session of sessions)
+    await server.notification('atomic/resync', (resync: { session: string }) => resync.session === session);
+  for (const session of sessions) await ask(session, `second of ${session}`);
+  for (const session of sessions) {
+    const { messages } = await server.request<{ messages: { role: string; content: unknown }[] }>(
+      'atomic/read',
+      {
+        session,
+        command: 'get_messages',
+      },
+    );
+    const said = JSON.stringify(messages.filter(({ role }) => role === 'user'));
+    for (const each of sessions)
+      expect([said.includes(`first of ${each}`), said.includes(`second of ${each}`)]).toEqual(
+        each === session ? [true, true] : [false, false],
+      );
+  }
+});
+
 it('leaves nothing behind when the editor is killed and nothing was shared', async () => {
   const server = await withPi([['Begun ', { hang: true }]], ['--stdio', '--no-hub']);
   await server.execute('atomic.prompt', 'Go');

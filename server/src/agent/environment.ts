@@ -83,3 +83,16 @@ export function childEnvironment(
     ...chosen,
   };
 }
+
+/** What a program needs to run and to find its user's folders; the loaders of its libraries besides. */
+const ownNeeds =
+  /^(?:HOME|USER|LOGNAME|PATH|LANG|LANGUAGE|TZ|TMPDIR|TEMP|TMP|LC_.*|XDG_.*|LD_.*|DYLD_.*|ATOMIC_.*|ELECTRON_RUN_AS_NODE|NODE_V8_COVERAGE|SYSTEMROOT|WINDIR|USERPROFILE|USERNAME|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|COMSPEC|PATHEXT)$/i;
+const secret = /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL/i;
+
+/**
+ * The environment of the hub's own process, which outlives the editor that started it: what agents need comes with each attach
+ * and is not kept here.
+ */
+export function hubEnvironment(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return filtered(env, (name) => ownNeeds.test(name) && !secret.test(name));
+}

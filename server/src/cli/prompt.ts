@@ -109,6 +109,7 @@ async function follow(
     ...(Object.keys(options.start).length > 0 && { start: options.start }),
   });
   session = attached.session;
+  if (attached.note !== undefined) show(render.remark(attached.note));
   const snapshot = attached.snapshot as Snapshot;
   const waiting = createWaiting(intent, snapshot);
   const own = client.origin.id;

@@ -3,7 +3,11 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { childEnvironment, forwardedEnvironment } from '../../../server/src/agent/environment.ts';
+import {
+  childEnvironment,
+  forwardedEnvironment,
+  hubEnvironment,
+} from '../../../server/src/agent/environment.ts';
 import { farewell, lastWords } from '../../../server/src/agent/farewell.ts';
 import { findAgent, identityOf } from '../../../server/src/agent/find.ts';
 import { agentArguments } from '../../../server/src/agent/options.ts';
@@ -222,6 +226,11 @@ describe('the environment', () => {
       ATOMIC_LSP_AGENT: 'pi',
     });
     expect(forwardedEnvironment({ NODE_OPTIONS: '--inspect=0' })).toEqual({});
+  });
+  it('of the hub is what it needs itself, and nothing secret', () => {
+    const own = { HOME: '/h', PATH: '/p', XDG_STATE_HOME: '/s', LC_ALL: 'C', ATOMIC_LSP_SOCKET: '/x' };
+    const others = { OPENAI_API_KEY: 'k', HTTPS_PROXY: 'p', ATOMIC_AUTH_TOKEN: 't', EDITOR: 'vi' };
+    expect(hubEnvironment({ ...own, ...others, EMPTY: undefined })).toEqual(own);
   });
   it('of the agent has what was given for it, whatever its name', () => {
     expect(
