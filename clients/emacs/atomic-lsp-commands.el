@@ -492,6 +492,20 @@
      :group "Prompt file and chat"
      :kind local
      :needs nil)
+    ("atomic.history"
+     :name "history"
+     :title "Take an earlier prompt"
+     :doc "Puts a prompt that was sent before into the prompt file, below what stands there, and opens it. Nothing is sent."
+     :group "Prompt file and chat"
+     :kind local
+     :needs t)
+    ("atomic.listHistory"
+     :name "list_history"
+     :title "List earlier prompts"
+     :doc "Prompts of this session that the agent took, as they were written, the newest first and each text once. They outlive agent and hub."
+     :group "Prompt file and chat"
+     :kind read
+     :needs nil)
     ("atomic.open"
      :name "open"
      :title "Open the chat"

@@ -1,5 +1,6 @@
-// What can be done from a place in a document, put together: the commands, and the code actions that offer them. Guarantees: no
-// agent is started or waited for to offer something. Must not know: LSP's lifecycle, how a prompt travels.
+// What can be done from a place in a document, put together: the commands, and the code actions that offer them; with them what
+// else is put into the prompt file. Guarantees: no agent is started or waited for to offer something. Must not know: LSP's
+// lifecycle, how a prompt travels.
 import type { InitializeParams } from 'vscode-languageserver';
 import { createActions } from './actions.ts';
 import type { Ask } from './ask.ts';
@@ -13,7 +14,7 @@ import type { Tab, Tabs } from './tabs.ts';
 
 export interface Code {
   feature: Feature;
-  locals: Record<'ask' | 'add_to_prompt', Local>;
+  locals: Record<'ask' | 'add_to_prompt' | 'history', Local>;
 }
 
 export interface CodeParts extends DraftParts {
@@ -36,9 +37,10 @@ export function createCode(parts: CodeParts): Code {
     if (tab.link.mirror?.snapshot.agent.status !== 'running') return [];
     return (await prompting.commands(tab).list(promptness)) ?? [];
   };
+  const draft = createDraft(parts);
   const { ask, add } = createFromCode({
     documents,
-    draft: createDraft(parts),
+    draft,
     folders: ({ workspace }) => [workspace, ...parts.folders().filter((folder) => folder !== workspace)],
     commands,
     send: async (tab, message) =>
@@ -55,6 +57,13 @@ export function createCode(parts: CodeParts): Code {
         return file !== undefined && parts.own(file);
       },
     }),
-    locals: { ask: { answer: {}, run: ask }, add_to_prompt: { answer: {}, run: add } },
+    locals: {
+      ask: { answer: {}, run: ask },
+      add_to_prompt: { answer: {}, run: add },
+      history: {
+        answer: { opens: 'prompt.md' },
+        run: ({ text }, tab) => draft.add(tab.id, text, { shown: true, whole: true }),
+      },
+    },
   };
 }

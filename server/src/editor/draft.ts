@@ -1,22 +1,29 @@
 // Text that is put into the prompt file for the person to go on with. Guarantees: what stands there stays; nothing is sent by it;
 // where the editor has the file open it is changed there, and an edit counts only when the editor tells of the change. Must
 // not know: what the text is about.
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { URI } from 'vscode-uri';
 import { AtomicError } from '../protocol/errors.ts';
 import type { Clock, Log } from '../session/ports.ts';
 import type { Client } from './client.ts';
 import { type Documents, pathOf, rangeOf } from './documents.ts';
-import { created, same } from './files.ts';
+import { created, type Files, type FilesParts, plain, same } from './files.ts';
 import type { Show } from './show.ts';
 
 export interface Draft {
-  /** Appends to the session's prompt file; `shown`: and opens it. Rejects with `FileFailed`, also when the editor did not take it. */
-  add(session: string, text: string, how: { shown: boolean }): Promise<void>;
+  /** Appends to the session's prompt file. Rejects with `FileFailed`, also when the editor did not take it. */
+  add(session: string, text: string, how: How): Promise<void>;
 }
 
-export interface DraftParts {
+export interface How {
+  /** Opens the file, too. */
+  shown: boolean;
+  /** It is a whole prompt: where nothing stands there is no line to write in above it. */
+  whole?: boolean;
+}
+
+export interface DraftParts extends Pick<FilesParts, 'taken'>, Pick<Files, 'emptiedAtOpening'> {
   client: Client;
   documents: Documents;
   show: Show;
@@ -33,7 +40,8 @@ const opening = 500;
 /** A line that no prompt has; editors that take any place beyond the end take it as the end. */
 const beyond = 1_000_000;
 
-export function createDraft({ client, documents, show, folder, clock, log }: DraftParts): Draft {
+export function createDraft(parts: DraftParts): Draft {
+  const { client, documents, show, folder, clock, log } = parts;
   let waiting: (() => void)[] = [];
   const wake = () => {
     for (const look of [...waiting]) look();
@@ -58,17 +66,19 @@ export function createDraft({ client, documents, show, folder, clock, log }: Dra
       const other = pathOf(uri);
       return other !== undefined && same(other, file);
     })?.uri;
-  const edited = async (uri: string, at: { line: number; character: number }, newText: string) => {
-    const edit = { changes: { [uri]: [{ range: { start: at, end: at }, newText }] } };
+  const edited = async (uri: string, range: ReturnType<typeof rangeOf>, newText: string) => {
+    const edit = { changes: { [uri]: [{ range, newText }] } };
     const answer = await client
       .request('workspace/applyEdit', { edit }, { limit: editing })
       .catch((error: unknown) => log.info({ error: String(error) }, 'the draft was not edited'));
     return (answer as { applied?: unknown } | null | undefined)?.applied === true;
   };
-  const appendedInEditor = async (uri: string, text: string) => {
+  const appendedInEditor = async (uri: string, text: string, how: How) => {
     const before = documents.text(uri)!;
     const has = () => count(documents.text(uri) ?? '', text) > count(before, text);
-    await edited(uri, rangeOf(before).end, separated(before, text));
+    const { start, end } = rangeOf(before);
+    const from = how.whole && blank(before) ? start : end;
+    await edited(uri, { start: from, end }, separated(before, text, how));
     // An answer proves nothing: the change itself does.
     if (await until(has, telling)) return;
     throw new AtomicError(
@@ -76,9 +86,14 @@ export function createDraft({ client, documents, show, folder, clock, log }: Dra
       'The editor did not take the text into the open prompt file: save or close that file, then try again.',
     );
   };
-  const appendedOnDisk = (file: string, text: string) => {
+  const appendedOnDisk = async (file: string, text: string, how: How) => {
     try {
-      appendFileSync(file, separated(readFileSync(file, 'utf8'), text), { mode: 0o600 });
+      const before = readFileSync(file, 'utf8');
+      // What was sent may still be there after the editor died.
+      const sent = !blank(before) && (await parts.taken(file, plain(before)).catch(() => false));
+      if (sent || (how.whole && blank(before)))
+        writeFileSync(file, separated('', text, how), { mode: 0o600 });
+      else appendFileSync(file, separated(before, text, how), { mode: 0o600 });
     } catch (error) {
       throw new AtomicError(
         'FileFailed',
@@ -88,31 +103,39 @@ export function createDraft({ client, documents, show, folder, clock, log }: Dra
   };
 
   return {
-    async add(session, text, { shown }) {
+    async add(session, text, how) {
+      const { shown } = how;
       const file = path.join(await folder(session), 'prompt.md');
       created(file, '');
       const open = openAs(file);
       if (open !== undefined) {
-        await appendedInEditor(open, text);
+        await appendedInEditor(open, text, how);
         if (shown) await show(file, 'The prompt file');
         return;
       }
       if (shown && client.traits.showsDocuments && client.traits.editsForOthers) {
         // Another server of this editor may look after the file, and its buffer may hold more than the disk.
         await show(file, 'The prompt file');
-        if (await until(() => openAs(file) !== undefined, opening))
-          return appendedInEditor(openAs(file)!, text);
+        if (await until(() => openAs(file) !== undefined, opening)) {
+          const uri = openAs(file)!;
+          if (await parts.emptiedAtOpening(uri)) await until(() => blank(documents.text(uri) ?? ''), telling);
+          return appendedInEditor(uri, text, how);
+        }
         const end = { line: beyond, character: 0 };
-        if (await edited(URI.file(file).toString(), end, separated(readFileSync(file, 'utf8'), text))) return;
+        const added = separated(readFileSync(file, 'utf8'), text, how);
+        if (await edited(URI.file(file).toString(), { start: end, end }, added)) return;
       }
-      appendedOnDisk(file, text);
+      await appendedOnDisk(file, text, how);
       if (shown) await show(file, 'The prompt file');
     },
   };
 }
 
-/** Below what stands there, after a line to write in where nothing does. */
-function separated(before: string, text: string): string {
+const blank = (text: string): boolean => text.trim() === '';
+
+/** Below what stands there; where nothing does, after a line to write in. */
+function separated(before: string, text: string, { whole = false }: How): string {
+  if (whole && blank(before)) return `${text}\n`;
   const gap = /\n\s*\n$/.test(before) ? '' : before.endsWith('\n') ? '\n' : '\n\n';
   return `${gap}${text}\n`;
 }

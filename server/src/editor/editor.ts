@@ -6,19 +6,19 @@ import type { Settings } from '../protocol/editor.ts';
 import type { Clock, Log } from '../session/ports.ts';
 import { createAsk } from './ask.ts';
 import { createAtWork } from './at-work.ts';
-import { sentenceOf } from './checked.ts';
-import type { Client } from './client.ts';
+import { type Client, sentenceOf } from './client.ts';
 import { createCode } from './code.ts';
 import { type Commands, createCommands } from './commands.ts';
 import { createDocuments, type Documents } from './documents.ts';
 import { type Features, joinFeatures } from './features.ts';
-import { createFiles, type Files, same } from './files.ts';
+import { createFiles, type Files } from './files.ts';
 import { type Connect, createLine } from './line.ts';
 import { createLocals } from './locals.ts';
 import { createOutcomes } from './outcomes.ts';
 import { createPrompting } from './prompting.ts';
 import { createReload } from './reload.ts';
 import { createRich, type Rich } from './rich.ts';
+import { createSending } from './sending.ts';
 import { createConfiguration } from './settings.ts';
 import { createShow } from './show.ts';
 import { createTabs } from './tabs.ts';
@@ -180,6 +180,25 @@ export function createEditor(parts: EditorParts): Editor {
     clock,
     log,
   });
+  const sending = createSending({
+    client,
+    tabs,
+    outcomes,
+    prompting,
+    sessionOf: parts.sessionOf ?? (() => undefined),
+  });
+  const files = createFiles({
+    client,
+    documents,
+    show,
+    clock,
+    log,
+    folder,
+    ...sending,
+    async reply(session, dialog, value) {
+      await commands.intent(tabs.get(session), link.newId(), 'answer', { dialog, value });
+    },
+  });
   const code = createCode({
     params,
     client,
@@ -191,34 +210,10 @@ export function createEditor(parts: EditorParts): Editor {
     folder,
     folders: () => folders,
     own: isOurs,
+    taken: sending.taken,
+    emptiedAtOpening: files.emptiedAtOpening,
     clock,
     log,
-  });
-  const files = createFiles({
-    client,
-    documents,
-    show,
-    clock,
-    log,
-    folder,
-    async promptOf(file) {
-      const owner = parts.sessionOf?.(file);
-      const tab = owner ? tabs.open(owner) : tabs.current;
-      const place = await folder(tab.id);
-      if (!same(path.dirname(file), place)) return undefined;
-      tabs.use(tab);
-      return tab.id;
-    },
-    async prompt(session, message) {
-      const id = link.newId();
-      const outcome = outcomes.of(id);
-      const tab = tabs.get(session);
-      await tab.link.intent(id, 'prompt', await prompting.sent(tab, message));
-      return (await outcome) === 'done';
-    },
-    async reply(session, dialog, value) {
-      await commands.intent(tabs.get(session), link.newId(), 'answer', { dialog, value });
-    },
   });
   const commands = createCommands({
     tabs,
@@ -263,7 +258,7 @@ export function createEditor(parts: EditorParts): Editor {
       reload.saved(uri, text);
       files.saved(uri, text);
     },
-    features: atWork.asked(joinFeatures([prompting.feature, code.feature, watches.feature], log)),
+    features: atWork.asked(joinFeatures([prompting.feature, code.feature], log)),
     rich: richRequests,
     begin() {
       told();

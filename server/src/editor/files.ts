@@ -19,6 +19,8 @@ export interface Files {
   answer(asked: AskedText): Promise<void>;
   /** `textDocument/didSave`. */
   saved(uri: string, text: string | undefined): void;
+  /** Whether a document was opened with a text that the agent has already, which is then taken out; resolves when that is done. */
+  emptiedAtOpening(uri: string): Promise<boolean>;
   /** Removes the files of questions that are not open any more. */
   sweep(isOpen: (session: string, dialog: string) => boolean): void;
 }
@@ -35,6 +37,8 @@ export interface FilesParts {
   promptOf(file: string): Promise<string | undefined>;
   /** Sends a prompt to the session; resolves when it is known whether it was taken. */
   prompt(session: string, message: string): Promise<boolean>;
+  /** Whether the session's agent took this prompt some time. False for a file of no session that is followed. */
+  taken(file: string, text: string): Promise<boolean>;
   /** Answers the question. Rejects when it is not open any more. */
   reply(session: string, dialog: string, value: string): Promise<void>;
 }
@@ -75,6 +79,27 @@ export function createFiles(parts: FilesParts): Files {
         );
     });
   };
+  // After the editor or its server died, the file on disk has what was sent.
+  const looks = new Map<string, Promise<boolean>>();
+  const look = async (uri: string, file: string, text: string) => {
+    if (!(await parts.taken(file, plain(text))) || documents.text(uri) !== text) return false;
+    client.message(
+      'info',
+      'The prompt file had what was sent before, so it is empty now; atomic.history has it.',
+    );
+    await emptied(uri, text);
+    return true;
+  };
+  documents.onOpen(({ uri, text }) => {
+    const file = pathOf(uri);
+    if (file === undefined || path.basename(file) !== 'prompt.md' || plain(text) === '') return;
+    const looked = look(uri, file, text).catch((error: unknown) => {
+      log.info({ error: String(error) }, 'whether a prompt was sent before is not known');
+      return false;
+    });
+    looks.set(uri, looked);
+    void looked.finally(() => looks.get(uri) === looked && looks.delete(uri));
+  });
   const send = async (session: string, uri: string, text: string) => {
     const message = plain(text);
     if (message === '' || message === standing.get(uri)) return;
@@ -140,13 +165,15 @@ export function createFiles(parts: FilesParts): Files {
         })
         .catch(tell);
     },
+    emptiedAtOpening: async (uri) => (await looks.get(uri)) === true,
     sweep(isOpen) {
       for (const asked of answers) if (!isOpen(asked.session, asked.dialog.id)) forget(asked);
     },
   };
 }
 
-const plain = (text: string): string => text.replace(/\r\n?/g, '\n').trim();
+/** A prompt as it is sent. */
+export const plain = (text: string): string => text.replace(/\r\n?/g, '\n').trim();
 
 /** Creates a file for the user alone; one that is there stays as it is. */
 export function created(file: string, text: string): void {

@@ -54,8 +54,8 @@ export interface PromptingParts {
 
 /** The language of prompt documents that are no files. */
 const promptLanguage = 'atomic-prompt';
-/** Milliseconds that the agent may take to say its commands: for showing, and for sending. */
-const promptness = 1200;
+/** Milliseconds that the agent may take to say its commands: it may have to be started. */
+const promptness = 5000;
 /** Milliseconds that the first look at a folder's files may take. */
 const listing = 400;
 const patience = 30_000;
@@ -115,6 +115,11 @@ export function createPrompting(parts: PromptingParts): Prompting {
     log,
   });
 
+  // Who opens the prompt file is about to need the agent, and some editors ask only once for completions.
+  const noOpening = documents.onOpen(({ uri }) => {
+    const tab = pathOf(uri) === undefined ? undefined : tabOf(uri);
+    if (tab) void commandsOf(tab).list(0);
+  });
   const lists = new Map<string, FileList>();
   const filesOf = (folder: string): Promise<FileListing> => {
     const list = lists.get(folder) ?? createFileList({ folder, clock, log });
@@ -194,6 +199,7 @@ export function createPrompting(parts: PromptingParts): Prompting {
         diagnostics.again();
     },
     close() {
+      noOpening();
       diagnostics.close();
       for (const list of lists.values()) list.close();
     },

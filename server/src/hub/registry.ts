@@ -12,6 +12,7 @@ import { createChanges } from './changes.ts';
 import { type Chat, startChat } from './chat.ts';
 import type { CreateSession, Session } from './core.ts';
 import { allSessionFolders, defaultSession, makeFolder, readMeta, sessionFolder } from './folders.ts';
+import { createHistory } from './history.ts';
 import { sweepOrphans } from './orphans.ts';
 import { type Channel, createChannel } from './pump.ts';
 import { rememberSession, resumableFile } from './remember.ts';
@@ -88,17 +89,20 @@ export function createRegistry(options: RegistryOptions): Registry {
     makeFolder(folder);
     const meta = readMeta(folder);
     const changes = createChanges({ folder, workspace, home: params.agent?.env?.HOME ?? env.HOME, log });
+    const history = createHistory({ folder, log });
     const session = options.createSession({
       startAgent: options.startAgent,
       clock,
       log,
       changes,
+      history,
       spec: specOf(workspace, params, env, resumableFile(meta, log)),
       epoch: `${clock.now().toString(36)}-${randomBytes(6).toString('hex')}`,
       ...(params.whileBusy && { whileBusy: params.whileBusy }),
       ...(params.restart && { restart: params.restart }),
     });
     changes.follow(session.journal);
+    history.follow(session.journal);
     rememberSession(session.journal, folder, { ...meta, workspace, session: name }, clock, log);
     count += 1;
     const number = String(count);

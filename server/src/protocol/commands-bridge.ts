@@ -33,6 +33,11 @@ const asked: Ask = {
 
 const uri = z.string().optional();
 
+const short = (prompt: string): string => {
+  const line = prompt.replace(/\s+/g, ' ').trim();
+  return line.length > 100 ? `${line.slice(0, 99)}…` : line;
+};
+
 export const bridgeRows = [
   row({
     name: 'compose',
@@ -42,6 +47,37 @@ export const bridgeRows = [
     kind: 'local',
     action: 'always',
     returns: '`{opens}`: the file.',
+  }),
+  row({
+    name: 'history',
+    group: files,
+    title: 'Take an earlier prompt',
+    doc: 'Puts a prompt that was sent before into the prompt file, below what stands there, and opens it. Nothing is sent.',
+    params: { text },
+    bare: (given) => ({ text: given }),
+    kind: 'local',
+    ask: {
+      with: 'pick',
+      title: 'Earlier prompt',
+      from: 'list_history',
+      list: 'prompts',
+      label: (prompt) => short(String(prompt.text)),
+      take: (prompt) => ({ text: prompt.text }),
+      empty: 'No prompt of this session was taken yet.',
+    },
+    returns: '`{opens}`: the file.',
+    example: { text: 'Now write a test for it.' },
+  }),
+  row({
+    name: 'list_history',
+    group: files,
+    title: 'List earlier prompts',
+    doc: 'Prompts of this session that the agent took, as they were written, the newest first and each text once. They outlive agent and hub.',
+    params: { limit: z.int().min(1).max(500).default(20) },
+    bare: (limit) => ({ limit: Number(limit) }),
+    kind: 'read',
+    returns: '`{prompts: [{text, at}]}`; `at` in milliseconds since the epoch, 0 where it is not known.',
+    example: { limit: 100 },
   }),
   row({
     name: 'open',

@@ -150,7 +150,7 @@ export const factWords: { [T in FactType]: [meaning: string, fields: Fields<T>] 
       intent: 'its id',
       command: 'name',
       origin: '`{id, name}`, optional',
-      text: 'the prompt’s text, optional',
+      text: 'the prompt as the person wrote it, or the shell command; optional',
     },
   ],
   intent_settled: [

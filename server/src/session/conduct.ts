@@ -11,7 +11,8 @@ import type { AgentLife } from './agent-life.ts';
 import type { ChangeCommands } from './change-commands.ts';
 import type { Dialogs } from './dialogs.ts';
 import type { Lanes } from './lanes.ts';
-import type { Agent } from './ports.ts';
+import type { Agent, PromptHistory } from './ports.ts';
+import { listedHistory } from './prompt-history.ts';
 import type { Refresh } from './refresh.ts';
 import { stopEverything } from './stop.ts';
 import type { Stored } from './stored.ts';
@@ -30,6 +31,7 @@ export interface Core {
   /** Before our agent writes to its session file. */
   look(agent: Agent): Promise<void>;
   changes: ChangeCommands;
+  history: PromptHistory | undefined;
 }
 
 export interface Request {
@@ -186,6 +188,8 @@ export function createConduct(core: Core) {
       case 'revert_file':
       case 'accept_changes':
         return core.changes(row.name, params);
+      case 'list_history':
+        return listedHistory(core.history, snapshot(), params.limit);
       case 'rpc':
         return raw(request);
       case 'restart_agent':

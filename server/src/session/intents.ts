@@ -74,7 +74,7 @@ export function createIntents(parts: {
         );
       remember(id);
       const text = prompting.has(row.name)
-        ? params.message
+        ? (params.written ?? params.message)
         : shells.has(row.name)
           ? params.command
           : undefined;

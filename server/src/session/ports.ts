@@ -97,6 +97,19 @@ export interface SessionFiles {
   exists(workspace: string, path: string): Promise<boolean>;
 }
 
+/** A prompt that the agent took, as the person wrote it. */
+export interface KeptPrompt {
+  text: string;
+  /** Milliseconds since the epoch; 0 where nobody knows. */
+  at: number;
+}
+
+/** The prompts that a session keeps. */
+export interface PromptHistory {
+  /** The newest first. */
+  list(limit: number): Promise<KeptPrompt[]>;
+}
+
 /** What the agent changed in files. All reject with AtomicError; a path is absolute or below the workspace. */
 export interface FileChanges {
   list(path?: string): Promise<{ files: FileChange[] }>;

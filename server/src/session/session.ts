@@ -24,6 +24,7 @@ import type {
   Clock,
   FileChanges,
   Log,
+  PromptHistory,
   SessionFiles,
   SessionWriters,
   StartAgent,
@@ -81,6 +82,8 @@ export interface SessionParts {
   writers?: SessionWriters;
   /** Absent: what the agent changes in files is not kept. */
   changes?: FileChanges;
+  /** Absent: earlier prompts are those of the conversation. */
+  history?: PromptHistory;
 }
 
 export type CreateSession = (parts: SessionParts) => Session;
@@ -179,6 +182,7 @@ export const createSession: CreateSession = (parts) => {
     look: writers.look,
     stored: createStored(parts.files, spec.workspace, now),
     changes: createChangeCommands(parts.changes, append),
+    history: parts.history,
   });
   const intents = createIntents({ append, log, conduct: conduct.conduct });
 

@@ -9,7 +9,6 @@ import { noUsage, usageWith } from './fold-message.ts';
 import * as blocks from './transcript-blocks.ts';
 import { createPage } from './transcript-page.ts';
 import { codeSpan, mark, oneLine, passage, remark } from './transcript-text.ts';
-import { usageLine } from './usage.ts';
 
 /** How far a transcript has come: enough to go on in another process. */
 export interface TranscriptPosition {
@@ -99,8 +98,7 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
     used = usageWith(used, message);
     // Otherwise the turn goes on.
     if (message.stopReason === 'toolUse') return;
-    const line = usageLine(used, message, contextWindow);
-    block(line && remark(line));
+    block(blocks.usage(used, message, contextWindow));
     used = noUsage();
   };
   /** Said once, whether the message or the end of the run tells it first. */

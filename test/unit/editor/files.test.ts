@@ -102,6 +102,25 @@ describe('the prompt file', () => {
     expect(editor.of('workspace/applyEdit')).toEqual([]);
   });
 
+  it('keeps what was on its way when the hub ended, says so, and can be sent again', async () => {
+    const editor = await editorWith({ 'workspace/applyEdit': () => ({ applied: true }) });
+    await open(editor, uri(), 'one');
+    await save(editor, uri(), 'one');
+    await editor.when(() => editor.hub.intents.length === 1);
+    await editor.connection.sendRequest('workspace/executeCommand', { command: 'atomic.listTabs' });
+    editor.hub.die({ forget: true });
+    await editor.when(() => {
+      editor.clock.advance(50);
+      return editor.messages().some((it) => /It is still in the prompt file: look into the chat/.test(it));
+    });
+    expect(editor.of('workspace/applyEdit')).toEqual([]);
+    await save(editor, uri(), 'one');
+    await editor.when(() => editor.hub.intents.length === 2);
+    expect(editor.hub.intents[1]!.id).not.toBe(editor.hub.intents[0]!.id);
+    settle(editor, 1, 'done');
+    await editor.until('workspace/applyEdit');
+  });
+
   it('is not sent while it is empty, nor when a file of that name is elsewhere', async () => {
     const editor = await editorWith();
     await save(editor, uri(), ' \n');

@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { deflateSync } from 'node:zlib';
 import { afterEach } from 'vitest';
 import type { OpenDocument, Place } from '../../../server/src/prompt/places.ts';
 
@@ -28,11 +29,38 @@ export const placeOf = (folders: readonly string[], documents: readonly OpenDocu
   documents: () => documents,
 });
 
-/** The beginning of a PNG of this size. */
-export function png(width = 3, height = 2, bytes = 64): Buffer {
-  const image = Buffer.alloc(Math.max(bytes, 33));
-  image.write('\x89PNG\r\n\x1a\n\0\0\0\rIHDR', 'latin1');
-  image.writeUInt32BE(width, 16);
-  image.writeUInt32BE(height, 20);
-  return image;
+/** A black PNG of this size, with something behind it so that it has so many bytes. */
+export function png(width = 3, height = 2, bytes = 0): Buffer {
+  const head = Buffer.alloc(13);
+  head.writeUInt32BE(width, 0);
+  head.writeUInt32BE(height, 4);
+  // Eight bits, grey.
+  head[8] = 8;
+  const pixels = deflateSync(Buffer.alloc(height * (width + 1)));
+  const image = Buffer.concat([
+    Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+    chunk('IHDR', head),
+    chunk('IDAT', pixels),
+    chunk('IEND', Buffer.alloc(0)),
+  ]);
+  return Buffer.concat([image, Buffer.alloc(Math.max(0, bytes - image.length))]);
+}
+
+function chunk(type: string, data: Buffer): Buffer {
+  const named = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(data.length);
+  const sum = Buffer.alloc(4);
+  sum.writeUInt32BE(crc32(named));
+  return Buffer.concat([length, named, sum]);
+}
+
+/** PNG specification, appendix D. */
+function crc32(bytes: Buffer): number {
+  let sum = 0xffffffff;
+  for (const byte of bytes) {
+    sum ^= byte;
+    for (let bit = 0; bit < 8; bit += 1) sum = sum & 1 ? (sum >>> 1) ^ 0xedb88320 : sum >>> 1;
+  }
+  return (sum ^ 0xffffffff) >>> 0;
 }
