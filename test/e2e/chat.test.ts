@@ -90,6 +90,12 @@ describeWithEditor('nvim', 'the chat in Neovim without a plugin', () => {
     expect(text.match(/§/g)).toHaveLength(245);
     expect(text).toMatch(/^(§{49}\n){5}/);
     expect(await neovim.text('other.txt')).toBe(`${'#'.repeat(49)}\n`.repeat(5));
+    const uri = await neovim.lua<string>(`return vim.uri_from_bufnr(${chat})`);
+    // The chat lies in another folder: Neovim has started another server for it.
+    const client = await neovim.lua<number>(`return vim.lsp.get_clients({ bufnr = ${chat} })[1].id`);
+    const about = { textDocument: { uri } };
+    const [turn] = await neovim.request<{ name: string }[]>('textDocument/documentSymbol', about, client);
+    expect(turn!.name).toBe('Count.');
     expect(await neovim.lua("return vim.fn.execute('messages')")).not.toMatch(/error|E\d+/i);
   }, 90_000);
 });
@@ -141,5 +147,8 @@ describeWithEditor('hx', 'the chat in Helix', () => {
     expect(readFileSync(join(helix.cwd, 'notes.md'), 'utf8').trimEnd()).toBe(
       `${'#'.repeat(49)}\n`.repeat(5).trimEnd(),
     );
+    // Its own picker shows the turns.
+    await helix.terminal.text(' s');
+    await helix.waitForScreen(/Count\.\s+│/);
   }, 120_000);
 });

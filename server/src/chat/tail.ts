@@ -43,30 +43,30 @@ export interface Missing {
   breaks: number;
 }
 
+/** Lines at a document's end that may be a person's own. */
+const ownLines = 200;
+
 /**
- * What is to be added at a document's end. Undefined where the document shows nothing of this transcript. Remarks at the
- * document's end may be of the moment, and are no part of the transcript then.
+ * What is to be added at a document's end. Undefined where the document shows nothing of this transcript. What a person wrote
+ * at the end, and remarks of the moment, are passed over.
  */
 export function missingIn(document: string, transcript: string): Missing | undefined {
   const normal = document.replace(/\r\n?/g, '\n');
   const breaks = breaksAt(normal);
   const lines = normal.replace(/\n+$/, '').split('\n');
-  const said = lines.slice(
-    0,
-    lines.findLastIndex((line) => !line.startsWith(mark) && line.trim() !== '') + 1,
-  );
-  if (said.length === 0) return { text: transcript, breaks };
-  for (const shown of [lines.join('\n'), said.join('\n')])
-    for (const units of [400, 80]) {
-      const end = shown.slice(-units);
-      const at = transcript.lastIndexOf(end);
-      if (at < 0) continue;
-      const text = transcript.slice(at + end.length);
-      // With remarks of the moment in between, what follows begins with a line of its own anyway.
-      const common = Math.min(/^\n*/.exec(text)![0].length, breaks);
-      return { text: text.slice(common), breaks: common };
-    }
-  return undefined;
+  for (let kept = lines.length; kept > Math.max(0, lines.length - ownLines); kept -= 1) {
+    if (lines[kept - 1]!.trim() === '') continue;
+    const end = lines.slice(0, kept).join('\n').slice(-80);
+    const at = transcript.lastIndexOf(end);
+    if (at < 0 || end.length < Math.min(20, transcript.length)) continue;
+    const text = transcript.slice(at + end.length);
+    const common = Math.min(/^\n*/.exec(text)![0].length, breaks);
+    return { text: text.slice(common), breaks: common };
+  }
+  const begun = lines.some((line) => line.startsWith('## ') && line.includes(mark));
+  return begun || (normal.trim() !== '' && !normal.includes(emptyView.trim()))
+    ? undefined
+    : { text: transcript, breaks };
 }
 
 /** How many line breaks a text ends with. */

@@ -151,7 +151,3 @@ export function oneLine(text: string, limit = longest): string {
   const line = text.replace(/\s+/g, ' ').trim();
   return line.length > limit ? `${line.slice(0, limit - 1)}…` : line;
 }
-
-/** What went wrong, for a person. */
-export const sentenceOf = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);

@@ -6,7 +6,8 @@ import type { Settings } from '../protocol/editor.ts';
 import type { Clock, Log } from '../session/ports.ts';
 import { createAsk } from './ask.ts';
 import { createAtWork } from './at-work.ts';
-import { type Client, sentenceOf } from './client.ts';
+import { sentenceOf } from './checked.ts';
+import type { Client } from './client.ts';
 import { createCode } from './code.ts';
 import { type Commands, createCommands } from './commands.ts';
 import { createDocuments, type Documents } from './documents.ts';
@@ -258,7 +259,7 @@ export function createEditor(parts: EditorParts): Editor {
       reload.saved(uri, text);
       files.saved(uri, text);
     },
-    features: atWork.asked(joinFeatures([prompting.feature, code.feature], log)),
+    features: atWork.asked(joinFeatures([prompting.feature, code.feature, watches.feature], log)),
     rich: richRequests,
     begin() {
       told();

@@ -3,12 +3,14 @@
 import type { Snapshot, ToolRun } from '../protocol/snapshot.ts';
 import { phaseOf } from '../session/fold.ts';
 import type { Clock } from '../session/ports.ts';
+import { mainArgument } from '../session/transcript-blocks.ts';
+import { turnUsage } from '../session/usage.ts';
 import { type Client, oneLine } from './client.ts';
 
 export interface Progress {
   update(snapshot: Snapshot): void;
   /** The work is out of sight: ends what is shown. */
-  end(): void;
+  end(summary?: string): void;
   /** Whether the editor's token is one of ours that is being shown. */
   owns(token: unknown): boolean;
 }
@@ -19,6 +21,14 @@ const createLimit = 2000;
 const again = 3000;
 const tailLength = 60;
 
+interface Shown {
+  token: string;
+  begun: boolean;
+  over: boolean;
+  /** What is told with the end. */
+  summary: string;
+}
+
 /** `token` makes a new token; `title` is the heading of what is shown. */
 export function createProgress(
   client: Client,
@@ -26,7 +36,8 @@ export function createProgress(
   token: () => string,
   title: () => string,
 ): Progress {
-  let shown: { token: string; begun: boolean; over: boolean } | undefined;
+  let shown: Shown | undefined;
+  let cancelCount: (() => void) | undefined;
   let text = '';
   let told = '';
   let quietUntil = 0;
@@ -47,54 +58,70 @@ export function createProgress(
     else cancelReport = clock.after(wait, report);
   };
   const begin = () => {
-    const mine = { token: token(), begun: false, over: false };
+    const mine: Shown = { token: token(), begun: false, over: false, summary: '' };
     shown = mine;
     told = '';
     quietUntil = 0;
     const begun = () => {
-      if (mine.over) return;
       mine.begun = true;
       told = text;
       quietUntil = clock.now() + 1000 / client.traits.reportsPerSecond;
       send(mine.token, { kind: 'begin', title: title(), cancellable: true, message: text });
+      // The work was shorter than the way of the token.
+      if (mine.over) over(mine);
     };
     // Whatever the answer is: some editors refuse and show it all the same, some never answer.
     client
       .request('window/workDoneProgress/create', { token: mine.token }, { limit: createLimit })
       .then(begun, begun);
   };
-  const end = () => {
-    if (!shown) return;
-    const { token, begun } = shown;
-    shown.over = true;
-    shown = undefined;
-    cancelReport?.();
-    cancelReport = undefined;
-    if (!begun) return;
+  const over = ({ token, summary }: Shown) => {
+    // Some editors show no text that comes with the end.
+    if (summary) send(token, { kind: 'report', message: summary });
     send(token, { kind: 'end' });
     if (client.traits.repeatsEnd) clock.after(again, () => send(token, { kind: 'end' }));
+  };
+  const end = (summary = '') => {
+    cancelReport?.();
+    cancelReport = undefined;
+    cancelCount?.();
+    cancelCount = undefined;
+    if (!shown) return;
+    const mine = shown;
+    shown = undefined;
+    mine.over = true;
+    mine.summary = summary;
+    if (mine.begun) over(mine);
+  };
+  /** While a retry is waited for, the seconds are counted down. */
+  const count = (snapshot: Snapshot) => {
+    cancelCount?.();
+    cancelCount = phaseOf(snapshot) === 'retrying' ? clock.after(1000, () => say(snapshot)) : undefined;
+  };
+  const say = (snapshot: Snapshot) => {
+    const doing = doingOf(snapshot, clock.now());
+    if (doing === undefined) return end(turnUsage(snapshot));
+    const statuses = Object.values(snapshot.statuses).map((status) => oneLine(status, 40));
+    text = [doing, ...statuses, ...(snapshot.title ? [oneLine(snapshot.title, 40)] : [])].join(' · ');
+    if (!shown) begin();
+    else plan();
+    count(snapshot);
   };
 
   return {
     update(snapshot) {
-      if (!client.traits.progress) return;
-      const doing = doingOf(snapshot);
-      if (doing === undefined) return end();
-      const statuses = Object.values(snapshot.statuses).map((status) => oneLine(status, 40));
-      text = [doing, ...statuses, ...(snapshot.title ? [oneLine(snapshot.title, 40)] : [])].join(' · ');
-      if (!shown) begin();
-      else plan();
+      if (client.traits.progress) say(snapshot);
     },
     end,
     owns: (token) => shown !== undefined && shown.token === token,
   };
 }
 
-/** What the agent does now, in a few words; undefined when it rests. */
-export function doingOf(snapshot: Snapshot): string | undefined {
+/** What the agent does now, in a few words; undefined when it rests. `now` in milliseconds since the epoch. */
+export function doingOf(snapshot: Snapshot, now: number): string | undefined {
   const phase = phaseOf(snapshot);
   if (snapshot.dialogs.length > 0 && phase !== 'idle')
-    return `waits for an answer: ${oneLine(snapshot.dialogs[0]!.title, tailLength)}`;
+    return `waits for you${several(snapshot.dialogs.length)}: ${oneLine(snapshot.dialogs[0]!.title, tailLength)}`;
   switch (phase) {
     case 'idle': {
       const bash = Object.values(snapshot.bash).at(-1);
@@ -118,17 +145,20 @@ export function doingOf(snapshot: Snapshot): string | undefined {
     case 'compacting':
       return 'compacting the conversation';
     case 'retrying': {
-      const { attempt, maxAttempts, errorMessage } = snapshot.retry!;
+      const { attempt, maxAttempts, errorMessage, since, delayMs } = snapshot.retry!;
+      const left = Math.ceil((since + delayMs - now) / 1000);
       const why = errorMessage ? `: ${oneLine(errorMessage, tailLength)}` : '';
-      return `retry ${attempt} of ${maxAttempts}${why}`;
+      return `retry ${attempt} of ${maxAttempts}${left > 0 ? ` in ${left} s` : ''}${why}`;
     }
   }
 }
 
 function toolLine({ toolName, args }: ToolRun): string {
-  const first = Object.values(args).find((value) => typeof value === 'string' && value.trim() !== '');
-  return first === undefined ? toolName : `${toolName}: ${firstLine(first as string)}`;
+  const target = mainArgument(args);
+  return target === undefined ? toolName : `${toolName}: ${firstLine(target)}`;
 }
+
+const several = (questions: number): string => (questions > 1 ? ` (${questions} questions)` : '');
 
 const firstLine = (text: string): string => oneLine(text.trim().split('\n', 1)[0]!, tailLength);
 

@@ -9,6 +9,7 @@ import {
   editorReadParams,
 } from '../protocol/editor.ts';
 import { AtomicError } from '../protocol/errors.ts';
+import { checked } from './checked.ts';
 import type { Client } from './client.ts';
 import type { Commands } from './commands.ts';
 import type { Events } from './events.ts';
@@ -104,24 +105,4 @@ export function createRich({ client, tabs, commands, events, rich }: RichParts):
     tabsChanged,
   };
   return self;
-}
-
-function checked<T>(
-  method: string,
-  schema: {
-    safeParse(
-      given: unknown,
-    ):
-      | { success: true; data: T }
-      | { success: false; error: { issues: { path: PropertyKey[]; message: string }[] } };
-  },
-  given: unknown,
-): T {
-  const result = schema.safeParse(given ?? {});
-  if (result.success) return result.data;
-  const { path, message } = result.error.issues[0]!;
-  throw new AtomicError(
-    'BadArguments',
-    `${method} cannot be used so: ${path.length ? `"${path.join('.')}": ` : ''}${message}.`,
-  );
 }

@@ -24,6 +24,8 @@ export interface View {
   /** `atomic.olderTurns`: puts earlier turns in front of what the view shows. */
   older(): Promise<void>;
   take(change: Change): void;
+  /** Whether a document is a view, or the transcript itself. */
+  isChat(uri: string): boolean;
   close(): void;
 }
 
@@ -146,7 +148,7 @@ export function createView(parts: ViewParts): View {
   };
   const opened = async (document: Document) => {
     // Only files of a session's folder are worth a session.
-    if (!/[\\/]views[\\/][^\\/]+\.md$/.test(pathOf(document.uri) ?? '')) return;
+    if (!/[\\/](views[\\/][^\\/]+|chat(\.\d+)?)\.md$/.test(pathOf(document.uri) ?? '')) return;
     const mirror = await parts.ready();
     await place();
     const file = isView(document.uri);
@@ -232,6 +234,16 @@ export function createView(parts: ViewParts): View {
         }
         if (text) it.add(text);
       }
+    },
+    isChat(uri) {
+      if (isView(uri) !== undefined) return true;
+      const file = pathOf(uri);
+      return (
+        file !== undefined &&
+        views !== undefined &&
+        /^chat(\.\d+)?\.md$/.test(path.basename(file)) &&
+        real(path.dirname(file)) === real(path.dirname(views))
+      );
     },
     close() {
       for (const it of growing.values()) it.end();

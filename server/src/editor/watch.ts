@@ -1,9 +1,11 @@
 // What this editor shows of one session it follows: progress, messages, the live chat, and the stream for a rich client. Guarantees: what comes of a
 // session that is not the current one says of which. Must not know: how sessions are followed, dialogs.
 import type { Clock, Log } from '../session/ports.ts';
+import { chatFeature } from './chat-features.ts';
 import type { Client } from './client.ts';
 import type { Documents } from './documents.ts';
 import { createEvents, type Events } from './events.ts';
+import type { Feature } from './features.ts';
 import { createNotices, type Notices } from './notices.ts';
 import { createProgress, type Progress } from './progress.ts';
 import type { Show } from './show.ts';
@@ -14,6 +16,8 @@ import { createView, type View } from './view.ts';
 /** One for each session that is followed. */
 export interface Watches {
   of(tab: Tab): Watch;
+  /** What the editor asks about chat documents. */
+  readonly feature: Feature;
   /** The session is followed no longer. */
   end(tab: Tab): void;
 }
@@ -34,7 +38,7 @@ export interface WatchParts {
   isAlive(pid: number): boolean;
   clock: Clock;
   log: Log;
-  tabs: Pick<Tabs, 'current' | 'label' | 'link'>;
+  tabs: Pick<Tabs, 'current' | 'label' | 'link' | 'list'>;
   /** The client shows facts itself. */
   rich(): boolean;
 }
@@ -46,12 +50,17 @@ export function createWatches(parts: WatchParts): Watches {
     tokens += 1;
     return `atomic-${tokens}`;
   };
+  const of = (tab: Tab): Watch => {
+    const watch = watches.get(tab) ?? createWatch(parts, tab, token);
+    watches.set(tab, watch);
+    return watch;
+  };
   return {
-    of(tab) {
-      const watch = watches.get(tab) ?? createWatch(parts, tab, token);
-      watches.set(tab, watch);
-      return watch;
-    },
+    of,
+    feature: chatFeature({
+      documents: parts.documents,
+      chatOf: (uri) => parts.tabs.list.find((tab) => of(tab).view.isChat(uri)),
+    }),
     end(tab) {
       watches.get(tab)?.end();
       watches.delete(tab);

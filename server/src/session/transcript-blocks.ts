@@ -3,8 +3,6 @@
 // files, what came before.
 import type { Dialog, Fact } from '../protocol/facts.ts';
 import type { Block, Message, ToolResult } from '../protocol/records.ts';
-import type { Snapshot } from '../protocol/snapshot.ts';
-import { noUsage, usageWith } from './fold-message.ts';
 import {
   bounded,
   cleaned,
@@ -32,14 +30,16 @@ export function timeOf(milliseconds: number | undefined): string {
 
 const mainArguments = ['command', 'path', 'file_path', 'filePath', 'file', 'pattern', 'query', 'url', 'name'];
 
+/** The argument of a tool call that a person would look for. */
+export const mainArgument = (args: Record<string, unknown>): string | undefined =>
+  [...mainArguments.map((key) => args[key]), ...Object.values(args)].find(
+    (value): value is string => typeof value === 'string' && value.trim() !== '',
+  );
+
 /** `### bash `npm test` ◈`. The argument is the one that a person would look for. */
 export function toolHeading(name: string, args: Record<string, unknown> = {}): string {
-  const named = mainArguments.map((key) => args[key]).find((value) => typeof value === 'string');
-  const text =
-    named ??
-    Object.values(args).find((value) => typeof value === 'string') ??
-    (Object.keys(args).length ? JSON.stringify(args) : '');
-  const argument = oneLine(String(text), 120);
+  const text = mainArgument(args) ?? (Object.keys(args).length ? JSON.stringify(args) : '');
+  const argument = oneLine(text, 120);
   return `### ${oneLine(name, 60) || 'tool'} ${argument && `${codeSpan(argument)} `}${mark}`;
 }
 
@@ -148,22 +148,6 @@ const ends: Record<string, string> = {
 /** Texts that were queued and never sent. */
 export const returned = (texts: readonly string[]): string =>
   [remark('Taken back from the queue, not sent:'), ...texts.map(quoted)].filter(Boolean).join('\n\n');
-
-/** What a turn used, how full the context is after its last message, and the cost; empty where the agent does not tell. */
-export function usage(used: Snapshot['usage'], last: Message, contextWindow: number | undefined): string {
-  const sent = used.input + used.cacheRead + used.cacheWrite;
-  if (sent + used.output === 0) return '';
-  const { input, output, cacheRead, cacheWrite } = usageWith(noUsage(), last);
-  const part = contextWindow ? (input + output + cacheRead + cacheWrite) / contextWindow : undefined;
-  return remark(
-    [
-      `${number(sent)} tokens in, ${number(used.output)} out`,
-      ...(part === undefined ? [] : [`${Math.round(part * 100)} % of the context`]),
-      ...(used.cost > 0 ? [`$${used.cost.toFixed(used.cost < 0.1 ? 4 : 2)}`] : []),
-    ].join(' · '),
-  );
-}
-const number = (count: number): string => count.toLocaleString('en');
 
 /** What the agent's own summary of older messages says. */
 export function summary(message: Message): string {

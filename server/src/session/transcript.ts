@@ -9,6 +9,7 @@ import { noUsage, usageWith } from './fold-message.ts';
 import * as blocks from './transcript-blocks.ts';
 import { createPage } from './transcript-page.ts';
 import { codeSpan, mark, oneLine, passage, remark } from './transcript-text.ts';
+import { usageLine } from './usage.ts';
 
 /** How far a transcript has come: enough to go on in another process. */
 export interface TranscriptPosition {
@@ -98,7 +99,8 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
     used = usageWith(used, message);
     // Otherwise the turn goes on.
     if (message.stopReason === 'toolUse') return;
-    block(blocks.usage(used, message, contextWindow));
+    const line = usageLine(used, message, contextWindow);
+    block(line && remark(line));
     used = noUsage();
   };
   /** Said once, whether the message or the end of the run tells it first. */

@@ -53,6 +53,13 @@ describe('what is missing', () => {
       breaks: 1,
     });
   });
+  it('passes over what a person wrote at the end, and above where nothing was said yet', () => {
+    expect(missingIn(`${turns(1)}my own\nwords`, turns(2))).toEqual({
+      text: `\n\n${turn(1)}`,
+      breaks: 0,
+    });
+    expect(missingIn(`mine\n${emptyView}`, turns(1))).toEqual({ text: turns(1), breaks: 2 });
+  });
   it('cannot be told of another conversation', () => {
     expect(missingIn('# My notes\n', turns(2))).toBeUndefined();
   });

@@ -1,7 +1,7 @@
 // What an editor sees while the agent works: progress in order, notices in one line.
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../server/src/protocol/facts.ts';
-import { attached, delta, type FakeEditor, startEditor, turn, us } from './support.ts';
+import { attached, delta, type FakeEditor, opened, startEditor, turn, us } from './support.ts';
 
 const start: Fact[] = [{ type: 'agent_start' }, { type: 'turn_start' }];
 const writing: Fact[] = [
@@ -91,7 +91,7 @@ describe('progress', () => {
     expect(shown(editor)).toEqual(['begin waits for the model']);
   });
 
-  it('is not begun for a run that was over before the editor knew the token', async () => {
+  it('is begun and ended at once for a run that was over before the editor knew the token', async () => {
     let known: (value: null) => void = () => {};
     const editor = await startEditor({
       answers: { 'window/workDoneProgress/create': () => new Promise((resolve) => (known = resolve)) },
@@ -103,7 +103,7 @@ describe('progress', () => {
     await settle(editor);
     known(null);
     await settle(editor);
-    expect(shown(editor)).toEqual([]);
+    expect(shown(editor)).toEqual(['begin waits for the model', 'end']);
   });
 
   it.each<[string, Fact[], string]>([
@@ -241,5 +241,49 @@ describe('notices', () => {
     editor.hub.append(notify('hello', 'error'));
     await settle(editor);
     expect(editor.messages()).toEqual([]);
+  });
+});
+
+describe('what is told', () => {
+  it('counts a retry down, and the questions that wait', async () => {
+    const editor = await startEditor();
+    await attached(editor);
+    editor.hub.append(...start, {
+      type: 'auto_retry_start',
+      attempt: 2,
+      maxAttempts: 3,
+      delayMs: 2500,
+      errorMessage: 'overloaded',
+      at: editor.clock.now(),
+    });
+    await editor.until('$/progress');
+    for (let n = 0; n < 3; n += 1) editor.clock.advance(1000);
+    await settle(editor);
+    const told = shown(editor);
+    expect(told[0]).toBe('begin retry 2 of 3 in 3 s: overloaded');
+    expect(told).toContain('report retry 2 of 3 in 2 s: overloaded');
+    expect(told).toContain('report retry 2 of 3 in 1 s: overloaded');
+    expect(told.at(-1)).toBe('report retry 2 of 3: overloaded');
+    for (const id of ['a', 'b']) editor.hub.append(opened({ id, title: `Which ${id}?` }));
+    await settle(editor);
+    editor.clock.advance(1000);
+    await settle(editor);
+    expect(shown(editor).at(-1)).toBe('report waits for you (2 questions): Which a?');
+  });
+
+  it('has tokens, context and cost before the end', async () => {
+    const editor = await startEditor();
+    await attached(editor);
+    const model = { id: 'm', provider: 'p', contextWindow: 1000 } as never;
+    const usage = { input: 100, output: 20, cost: { total: 0.25 } } as never;
+    editor.hub.append({ type: 'state_changed', state: { model } }, ...start);
+    await editor.until('$/progress');
+    editor.hub.append({ type: 'message_end', message: { role: 'assistant', content: [], usage } }, settled);
+    await settle(editor);
+    expect(shown(editor).slice(-2)).toEqual([
+      'report 100 tokens in, 20 out · 12 % of the context · $0.25',
+      'end',
+    ]);
+    expect(editor.of('$/progress').at(-1).value).toEqual({ kind: 'end' });
   });
 });

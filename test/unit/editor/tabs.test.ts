@@ -116,6 +116,8 @@ it('what comes of another session says of which, and a question goes back to its
     params: { rootUri: `file://${folders.make('project')}` },
     server: { connect: (_, name) => started.join(name) },
   });
+  // Otherwise both are attached to at once, in whatever order.
+  await editor.execute('atomic.getState');
   await editor.execute('atomic.newTab', 'review');
   await editor.when(() => started.all.length === 2);
   const [one, two] = started.all;
