@@ -1,6 +1,7 @@
 // The end of a transcript, for a view that stays small. Guarantees: pure; cut only before a turn, which other text cannot imitate
 // (session/transcript-text.ts: the mark). Must not know: LSP, files.
 import { mark, remark } from '../session/transcript-text.ts';
+import { lookPattern } from '../session/transcript-tools.ts';
 
 /** Turns that a view begins with, and UTF-16 units. */
 export const viewKept = { turns: 40, units: 200_000 };
@@ -53,7 +54,7 @@ const ownLines = 200;
 export function missingIn(document: string, transcript: string): Missing | undefined {
   const normal = document.replace(/\r\n?/g, '\n');
   const breaks = breaksAt(normal);
-  const lines = normal.replace(/\n+$/, '').split('\n');
+  const lines = normal.replace(lookPattern, '').replace(/\n+$/, '').split('\n');
   for (let kept = lines.length; kept > Math.max(0, lines.length - ownLines); kept -= 1) {
     if (lines[kept - 1]!.trim() === '') continue;
     const end = lines.slice(0, kept).join('\n').slice(-80);

@@ -52,6 +52,8 @@ interface Growing {
 
 /** Milliseconds between writes of a view that is on disk only. */
 const writing = 500;
+/** Milliseconds between looks at whether tools have run for so long that their output is shown. */
+const looking = 1000;
 /** Turns that `older` adds. */
 const step = 40;
 
@@ -59,6 +61,7 @@ export function createView(parts: ViewParts): View {
   const { client, documents, show, clock, log } = parts;
   const growing = new Map<string, Growing>();
   let views: string | undefined;
+  let cancelLook: (() => void) | undefined;
 
   const place = async (): Promise<string> => {
     views = path.join(await parts.folder(), 'views');
@@ -145,6 +148,7 @@ export function createView(parts: ViewParts): View {
     if (missing === undefined)
       stream.add(`\n---\n\n${remark('The conversation, read again.')}\n\n${begun(snapshot).shown}`);
     else stream.add(missing.text);
+    lookLater();
   };
   const opened = async (document: Document) => {
     // Only files of a session's folder are worth a session.
@@ -165,6 +169,22 @@ export function createView(parts: ViewParts): View {
     growing.get(file)?.end();
     growing.delete(file);
   });
+
+  /** What a tool puts out beyond its beginning is not in the transcript before its end. */
+  const lookLater = () => {
+    const running = [...growing.values()].some(({ snapshot: { tools } }) =>
+      Object.values(tools).some(({ status }) => status === 'running'),
+    );
+    if (running) cancelLook ??= clock.after(looking, look);
+  };
+  const look = () => {
+    cancelLook = undefined;
+    for (const { transcript, add } of growing.values()) {
+      const text = transcript.looked(clock.now());
+      if (text) add(text);
+    }
+    lookLater();
+  };
 
   const replaced = (it: Growing, snapshot: Snapshot) => {
     const { state, messages, olderMessages } = snapshot;
@@ -234,6 +254,7 @@ export function createView(parts: ViewParts): View {
         }
         if (text) it.add(text);
       }
+      lookLater();
     },
     isChat(uri) {
       if (isView(uri) !== undefined) return true;
@@ -246,6 +267,7 @@ export function createView(parts: ViewParts): View {
       );
     },
     close() {
+      cancelLook?.();
       for (const it of growing.values()) it.end();
       growing.clear();
     },

@@ -43,21 +43,29 @@ export function toolHeading(name: string, args: Record<string, unknown> = {}): s
   return `### ${oneLine(name, 60) || 'tool'} ${argument && `${codeSpan(argument)} `}${mark}`;
 }
 
+/** The diff that a tool tells. */
+export function diffOf(result: ToolResult | undefined, failed: boolean): string | undefined {
+  const details = result?.details as { diff?: unknown } | null | undefined;
+  return typeof details?.diff === 'string' && !failed ? details.diff : undefined;
+}
+
 /** What a tool gave: its diff where it has one, else its output, bounded. */
 export function toolOutput(result: ToolResult | undefined, failed: boolean): string {
-  const details = result?.details as { diff?: unknown } | null | undefined;
-  const diff = typeof details?.diff === 'string' && !failed ? details.diff : undefined;
+  const diff = diffOf(result, failed);
   const text = diff === undefined ? bounded(textOf(result?.content), outputKept) : bounded(diff, diffKept);
-  const images = imagesOf(result?.content);
+  const after = afterOutput(result, failed);
   return [
-    failed ? remark('**Failed**') : '',
     text ? fenced(text, diff === undefined ? '' : 'diff') : '',
-    images,
-    !failed && !text && !images ? remark('Done, without output.') : '',
+    after,
+    !text && !after ? remark('Done, without output.') : '',
   ]
     .filter(Boolean)
     .join('\n\n');
 }
+
+/** What stands below a tool's output. */
+export const afterOutput = (result: ToolResult | undefined, failed: boolean): string =>
+  [imagesOf(result?.content), failed ? remark('**Failed**') : ''].filter(Boolean).join('\n\n');
 
 /** What a shell command of the user's gave. */
 export function shellOutput(data: unknown): string {

@@ -19,6 +19,10 @@ export interface Page {
   piece(index: number, kind: Kind, delta: string): void;
   /** A part is complete: what was missing is added; what differs is written again, as a correction. */
   completed(index: number, kind: Kind, full: string | undefined): void;
+  /** Writes a line of a code block, which stays open until anything else is written. It must not end the block. */
+  codeLine(line: string): void;
+  endCode(): void;
+  readonly inCode: boolean;
   /** Ends the stream; the next message has parts of its own. */
   messageOver(): void;
   /** What was written since the last time. */
@@ -37,6 +41,7 @@ export function createPage(continues: boolean): Page {
   let ruleDue = continues;
   let current: string | undefined;
   let headingTime: number | undefined;
+  let inCode = false;
   let parts = new Map<number, { kind: Kind; raw: string }>();
   let stream:
     | {
@@ -94,7 +99,12 @@ export function createPage(continues: boolean): Page {
     if (open.kind === 'text') open.fences.read(shown);
     write(open.kind === 'text' ? shown : quotedLines(shown));
   };
+  const endCode = () => {
+    if (inCode) write('```\n');
+    inCode = false;
+  };
   const close = () => {
+    endCode();
     if (!stream) return;
     show(stream.clean());
     const open = stream;
@@ -136,6 +146,19 @@ export function createPage(continues: boolean): Page {
         } else piece(index, kind, full.slice(raw.length));
       }
       if (stream?.index === index) close();
+    },
+    codeLine(line) {
+      if (!inCode) {
+        close();
+        gap();
+        write('```\n');
+        inCode = true;
+      }
+      write(`${line}\n`);
+    },
+    endCode,
+    get inCode() {
+      return inCode;
     },
     messageOver() {
       close();

@@ -178,21 +178,34 @@ export function codeSpan(text: string): string {
   return `${delimiter}${pad}${text}${pad}${delimiter}`;
 }
 
-/** The first and last lines of a text and how many were left out; long lines are cut. Only what is kept is looked at. */
-export function bounded(
-  text: string,
-  { head, tail, width }: { head: number; tail: number; width: number },
-): string {
-  const lines = text
+export interface Kept {
+  head: number;
+  tail: number;
+  /** UTF-16 units of a line. */
+  width: number;
+}
+
+/** A line, cleaned and cut. Only what is kept is looked at. */
+export function cutLine(line: string, width: number): string {
+  const clean = cleaned(line.slice(0, width * 4));
+  return clean.length > width ? `${clean.slice(0, width).replace(/[\ud800-\udbff]$/, '')}…` : clean;
+}
+
+/** The first and last lines of a text and how many were left out; long lines are cut, white space at their ends is gone. */
+export function boundedLines(text: string, { head, tail, width }: Kept): string[] {
+  const all = text
     .replace(/^[\r\n]+/, '')
     .trimEnd()
     .split(/\r\n|\r|\n/);
-  const cut = (line: string) => {
-    const clean = cleaned(line.slice(0, width * 4));
-    return clean.length > width ? `${clean.slice(0, width).replace(/[\ud800-\udbff]$/, '')}…` : clean;
-  };
-  const left = lines.length - head - tail;
-  if (left <= 1) return lines.map(cut).join('\n').trimEnd();
-  const ends = [lines.slice(0, head), lines.slice(lines.length - tail)].map((kept) => kept.map(cut));
-  return [...ends[0]!, `… ${left} lines left out`, ...ends[1]!].join('\n').trimEnd();
+  const left = all.length - head - tail;
+  const cut = (lines: string[]) => lines.map((line) => cutLine(line, width).trimEnd());
+  const kept =
+    left <= 1
+      ? cut(all)
+      : [...cut(all.slice(0, head)), `… ${left} lines left out`, ...cut(all.slice(all.length - tail))];
+  while (kept.at(-1) === '') kept.pop();
+  return kept;
 }
+
+/** The same as one text. */
+export const bounded = (text: string, kept: Kept): string => boundedLines(text, kept).join('\n');

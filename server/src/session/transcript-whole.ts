@@ -1,7 +1,7 @@
 // The transcript of everything that a snapshot still knows, for readers that come late. Guarantees: what is streamed while a
 // snapshot grows and what is written from it say the same; the transcript can go on from there. Must not know: files, editors.
 import type { Fact } from '../protocol/facts.ts';
-import type { Snapshot } from '../protocol/snapshot.ts';
+import { liveTail, type Snapshot } from '../protocol/snapshot.ts';
 import { createTranscript, type Transcript } from './transcript.ts';
 import { remark } from './transcript-text.ts';
 
@@ -27,8 +27,19 @@ export function begunTranscript(snapshot: Snapshot): BegunTranscript {
         });
     });
   }
-  for (const { toolCallId, toolName, args, status } of Object.values(snapshot.tools))
-    if (status === 'running') facts.push({ type: 'tool_execution_start', toolCallId, toolName, args });
+  for (const { toolCallId, toolName, args, status, output, startedAt } of Object.values(snapshot.tools)) {
+    if (status !== 'running') continue;
+    facts.push({
+      type: 'tool_execution_start',
+      toolCallId,
+      toolName,
+      args,
+      ...(startedAt > 0 && { at: startedAt }),
+    });
+    // Of more, only the end is known.
+    if (output.length < liveTail / 2)
+      facts.push({ type: 'tool_execution_update', toolCallId, delta: output });
+  }
   for (const dialog of snapshot.dialogs) facts.push({ type: 'dialog_opened', dialog });
   const older = snapshot.olderMessages;
   const head = older > 0 ? `${remark(`${older} earlier messages are left out here.`)}\n\n` : '';

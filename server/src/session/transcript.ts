@@ -9,6 +9,7 @@ import { noUsage, usageWith } from './fold-message.ts';
 import * as blocks from './transcript-blocks.ts';
 import { createPage } from './transcript-page.ts';
 import { codeSpan, mark, oneLine, passage, remark } from './transcript-text.ts';
+import { createTranscriptTools } from './transcript-tools.ts';
 import { usageLine } from './usage.ts';
 
 /** How far a transcript has come: enough to go on in another process. */
@@ -22,6 +23,8 @@ export interface TranscriptPosition {
 export interface Transcript {
   /** The text that this fact adds; `after` is the snapshot with it. May be empty, may end within a line. */
   appended(fact: Fact, after: Snapshot): string;
+  /** The newest output of tools that have run for a while, which no other transcript has. `now` in milliseconds since the epoch. */
+  looked(now: number): string;
   readonly position: TranscriptPosition;
   /** No text is being streamed. */
   readonly atRest: boolean;
@@ -39,13 +42,11 @@ export function identityOf({ role, timestamp, toolCallId, content }: Message): s
 export function createTranscript(from?: TranscriptPosition): Transcript {
   const page = createPage(from !== undefined);
   let position: TranscriptPosition = from ?? {};
-  const calls = new Map<string, { name: string; args: Record<string, unknown> }>();
-  const toolsWritten = new Set<string>();
+  const tools = createTranscriptTools(page);
   const dialogs = new Map<string, Dialog>();
   const shells = new Map<string, string>();
   /** Shell commands since the last message: they come back when the conversation is read again. */
   const shellsWritten = new Set<string>();
-  let toolUnderHeading: string | undefined;
   let said = '';
   /** Since the last prompt. */
   let used = noUsage();
@@ -56,40 +57,19 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
 
   const block = (text: string) => {
     if (!text) return;
-    toolUnderHeading = undefined;
+    tools.interrupted();
     page.block(text);
   };
   const queueTold = () => {
     for (const line of queuedLines) block(line);
     queuedLines = [];
   };
-  const toolHead = (id: string) => {
-    if (toolUnderHeading === id) return;
-    const { name, args } = calls.get(id) ?? { name: 'tool', args: {} };
-    page.speaker('Atomic');
-    block(blocks.toolHeading(name, args));
-    toolUnderHeading = id;
-  };
-  const toolEnd = (id: string, result: Parameters<typeof blocks.toolOutput>[0], failed: boolean) => {
-    if (toolsWritten.has(id)) return;
-    toolsWritten.add(id);
-    toolHead(id);
-    block(blocks.toolOutput(result, failed));
-  };
-
-  /** What calls had put out that will have no end. */
-  const toolsCut = ({ tools }: Snapshot) => {
-    for (const { toolCallId, output, status } of Object.values(tools))
-      if (status === 'failed' && calls.has(toolCallId) && output)
-        toolEnd(toolCallId, { content: blocks.blocksOf(output) }, true);
-  };
-
   const assistantEnded = (message: Message, at: number | undefined) => {
     page.time(message.timestamp ?? at);
     blocks.blocksOf(message.content).forEach((part, index) => {
       if (part.type === 'text') page.completed(index, 'text', String(part.text ?? ''));
       else if (part.type === 'thinking') page.completed(index, 'thinking', String(part.thinking ?? ''));
-      else if (part.type === 'toolCall') calls.set(part.id, { name: part.name, args: part.arguments ?? {} });
+      else if (part.type === 'toolCall') tools.named(part.id, part.name, part.arguments ?? {});
     });
     page.messageOver();
     queueTold();
@@ -131,8 +111,8 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
         return block(blocks.imagesOf(content));
       case 'toolResult': {
         const id = message.toolCallId ?? '';
-        if (!calls.has(id)) calls.set(id, { name: message.toolName ?? 'tool', args: {} });
-        return toolEnd(
+        if (!tools.isNamed(id)) tools.named(id, message.toolName ?? 'tool', {});
+        return tools.ended(
           id,
           { content: blocks.blocksOf(content), details: message.details },
           message.isError === true,
@@ -176,7 +156,7 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
       ...(last ? { last: identityOf(last) } : same && position.last !== undefined && { last: position.last }),
     };
     if (fresh.length === 0 && (same || first)) return;
-    toolsWritten.clear();
+    tools.again();
     page.speaker(undefined);
     if (page.begun) block('---');
     const name = state.sessionName ? ` “${oneLine(state.sessionName, 80)}”` : '';
@@ -197,7 +177,7 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
         const event = fact.assistantMessageEvent;
         if (event.type.startsWith('toolcall_')) return;
         const kind = event.type.startsWith('text') ? 'text' : 'thinking';
-        toolUnderHeading = undefined;
+        tools.interrupted();
         if ('delta' in event) return page.piece(event.contentIndex, kind, event.delta);
         if (event.type.endsWith('_start')) return page.started(event.contentIndex, kind);
         return page.completed(event.contentIndex, kind, 'content' in event ? event.content : undefined);
@@ -207,22 +187,19 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
         position = { ...position, last: identityOf(fact.message) };
         return;
       case 'tool_execution_start':
-        toolsWritten.delete(fact.toolCallId);
-        calls.set(fact.toolCallId, { name: fact.toolName, args: fact.args });
-        return toolHead(fact.toolCallId);
-      case 'tool_execution_end': {
-        const args = after.tools[fact.toolCallId]?.args;
-        if (!calls.has(fact.toolCallId))
-          calls.set(fact.toolCallId, { name: fact.toolName, args: args ?? {} });
-        return toolEnd(fact.toolCallId, fact.result, fact.isError);
-      }
+        return tools.started(fact);
+      case 'tool_execution_update':
+        return tools.added(fact);
+      case 'tool_execution_end':
+        if (!tools.isNamed(fact.toolCallId))
+          tools.named(fact.toolCallId, fact.toolName, after.tools[fact.toolCallId]?.args ?? {});
+        return tools.ended(fact.toolCallId, fact.result, fact.isError);
       case 'agent_settled':
+        tools.over(after);
         page.messageOver();
-        toolsCut(after);
         outcome(fact.aborted ? 'aborted' : fact.outcome.stopReason, fact.outcome.errorMessage);
         said = '';
-        calls.clear();
-        return toolsWritten.clear();
+        return;
       case 'dialog_opened':
         dialogs.set(fact.dialog.id, fact.dialog);
         return block(blocks.dialogOpened(fact.dialog));
@@ -246,10 +223,8 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
       case 'session_replaced':
         return sessionReplaced(fact);
       case 'agent_exited':
+        tools.over(after);
         page.messageOver();
-        toolsCut(after);
-        calls.clear();
-        toolsWritten.clear();
         return block(remark(passage(fact.message)));
       default:
         return block(blocks.announcement(fact));
@@ -271,11 +246,15 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
       handled(fact, after);
       return page.taken();
     },
+    looked(now) {
+      tools.looked(now);
+      return page.taken();
+    },
     get position() {
       return position;
     },
     get atRest() {
-      return !page.streaming;
+      return !page.streaming && !page.inCode;
     },
     newFile: () => page.newFile(),
   };

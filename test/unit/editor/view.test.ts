@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Fact } from '../../../server/src/protocol/facts.ts';
 import { wholeTranscript } from '../../../server/src/session/transcript-whole.ts';
 import { foldedAll } from '../session/fold-support.ts';
+import { call, toolResult } from '../session/transcript-support.ts';
 import { attached, delta, type FakeEditor, fakeHub, startEditor, turn } from './support.ts';
 import { createTextEditor, type TextEditor, type TextEditorHow } from './text-editor.ts';
 
@@ -222,4 +223,54 @@ it('has no older turns where no chat is open', async () => {
   const { editor } = await started('Helix');
   await editor.execute('atomic.olderTurns');
   await editor.when(() => editor.messages().some((it) => /atomic\.open first/.test(it)));
+});
+
+it('shows the output of a tool while it runs: its beginning at once, and later its newest lines', async () => {
+  const { editor, text, say } = await started('Helix');
+  const toolCallId = 'a';
+  const numbered = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, n) => `line ${from + n}\n`).join('');
+  say(user('Test it.'), {
+    type: 'message_end',
+    message: {
+      role: 'assistant',
+      content: [call(toolCallId, 'npm test')],
+      timestamp: 1,
+      stopReason: 'toolUse',
+    },
+  });
+  await editor.execute('atomic.open');
+  await editor.when(() => text.isOpen());
+  say({
+    type: 'tool_execution_start',
+    toolCallId,
+    toolName: 'bash',
+    args: { command: 'npm test' },
+    at: editor.clock.now(),
+  });
+  say({ type: 'tool_execution_update', toolCallId, delta: numbered(0, 3) });
+  await settledBy(editor, () => view(text).endsWith('line 2'));
+  say({ type: 'tool_execution_update', toolCallId, delta: numbered(3, 90) });
+  await settledBy(editor, () => view(text).endsWith('line 19'));
+  await settledBy(editor, () => view(text).includes('`npm test` has run for'));
+  await settledBy(editor, () => view(text).endsWith('line 89\n```'));
+  say({
+    type: 'tool_execution_end',
+    toolCallId,
+    toolName: 'bash',
+    result: { content: [{ type: 'text', text: numbered(0, 90) }] },
+    isError: false,
+  });
+  say({ type: 'message_end', message: toolResult(toolCallId, numbered(0, 90)) }, ends('All well.'));
+  await settledBy(editor, () => view(text).endsWith('All well.'));
+  expect(view(text)).toContain('… 50 lines left out\nline 70\n');
+  const before = text.text();
+  const file = fileURLToPath(editor.of('window/showDocument')[0].uri);
+  writeFileSync(file, before);
+  text.close();
+  await turn();
+  text.open(file);
+  say(user('Good.'));
+  await settledBy(editor, () => view(text).endsWith('Good.'));
+  expect(view(text).replace(/\n\n## You.*\n\nGood\.$/, '')).toBe(before.trimEnd());
 });

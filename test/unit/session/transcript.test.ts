@@ -117,7 +117,7 @@ it('shows what a call had put out when it has no end', () => {
   const [start] = toolFacts('a', 'x', '');
   const output: Fact = { type: 'tool_execution_update', toolCallId: 'a', delta: 'half\n' };
   expect(written([{ type: 'agent_start' }, start!, output, exited])).toContain(
-    '### bash `x` ◈\n\n◈ **Failed**\n\n```\nhalf\n```\n\n◈ It ended.\n',
+    '### bash `x` ◈\n\n```\nhalf\n```\n\n◈ **Failed**\n\n◈ It ended.\n',
   );
 });
 
