@@ -84,7 +84,7 @@ describeWithEditor('hx', 'a changed file in Helix', () => {
     const helix = await startHelix({
       files: ['first.md'],
       cols: 200,
-      // As the README says, so that commands are there in the diff.
+      // As clients/helix says, so that commands are there in the diff.
       languagesToml: '[[language]]\nname = "diff"\nlanguage-servers = ["atomic"]\n',
       server: await editingAgent(name),
     });
