@@ -1,5 +1,6 @@
 // The end of a transcript, for a view that stays small. Guarantees: pure; cut only before a turn, which other text cannot imitate
 // (session/transcript-text.ts: the mark). Must not know: LSP, files.
+import { stillOpenPattern } from '../session/transcript-blocks.ts';
 import { mark, remark } from '../session/transcript-text.ts';
 import { lookPattern } from '../session/transcript-tools.ts';
 
@@ -54,7 +55,7 @@ const ownLines = 200;
 export function missingIn(document: string, transcript: string): Missing | undefined {
   const normal = document.replace(/\r\n?/g, '\n');
   const breaks = breaksAt(normal);
-  const lines = normal.replace(lookPattern, '').replace(/\n+$/, '').split('\n');
+  const lines = normal.replace(lookPattern, '').replace(stillOpenPattern, '').replace(/\n+$/, '').split('\n');
   for (let kept = lines.length; kept > Math.max(0, lines.length - ownLines); kept -= 1) {
     if (lines[kept - 1]!.trim() === '') continue;
     const end = lines.slice(0, kept).join('\n').slice(-80);

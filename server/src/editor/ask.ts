@@ -55,6 +55,8 @@ export interface AskParts {
   /** What stands before a question of the session: empty where it is the current one. */
   before(session: string): string;
   isUs(origin: { id: string } | undefined): boolean;
+  /** A question of the session was shown and not answered; `how` says how it can be. */
+  stillOpen(session: string, dialog: Dialog, how: string): void;
   /** Answers a question of the session's agent. */
   answer(session: string, dialog: string, answer: DialogAnswer): Promise<void>;
 }
@@ -100,7 +102,10 @@ export function createAsk(parts: AskParts): Ask {
   const postpone = (question: Question) => {
     if (!isOpen(question) || question.state !== 'shown') return;
     question.state = 'postponed';
-    if (!parts.rich()) announce(question);
+    if (!parts.rich()) {
+      announce(question);
+      if (!question.settle) parts.stillOpen(question.session, question.dialog, announcement(question.dialog));
+    }
     next();
   };
   const deliver = (question: Question, answer: DialogAnswer) => {

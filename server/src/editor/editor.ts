@@ -162,6 +162,7 @@ export function createEditor(parts: EditorParts): Editor {
       return tab === tabs.current ? '' : `[${tabs.label(tab)}] `;
     },
     isUs: link.isUs,
+    stillOpen: (id, dialog, how) => watches.of(tabs.get(id)).view.stillOpen(dialog, how),
     answer: (id, dialog, answer) => tabs.get(id).link.intent(link.newId(), 'answer', { dialog, ...answer }),
   });
   const reload = createReload({

@@ -6,10 +6,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { breaksAt, emptyView, headLine, headPattern, missingIn, tailStart, turnsOf } from '../chat/tail.ts';
 import { AtomicError } from '../protocol/errors.ts';
+import type { Dialog } from '../protocol/facts.ts';
 import type { Snapshot } from '../protocol/snapshot.ts';
 import { folded } from '../session/fold.ts';
 import type { Clock, Log } from '../session/ports.ts';
 import type { Transcript } from '../session/transcript.ts';
+import { stillOpen } from '../session/transcript-blocks.ts';
 import { remark } from '../session/transcript-text.ts';
 import { begunTranscript } from '../session/transcript-whole.ts';
 import type { Client } from './client.ts';
@@ -17,6 +19,7 @@ import { type Document, type Documents, pathOf, rangeOf } from './documents.ts';
 import type { Change, Mirror } from './mirror.ts';
 import type { Show } from './show.ts';
 import { createStream } from './stream.ts';
+import { put, real, swept } from './view-files.ts';
 
 export interface View {
   /** `atomic.open`: writes the view and shows it; one that is open is shown as it is. */
@@ -24,6 +27,8 @@ export interface View {
   /** `atomic.olderTurns`: puts earlier turns in front of what the view shows. */
   older(): Promise<void>;
   take(change: Change): void;
+  /** A question was shown and not answered: the chat says once more how it can be, unless it is settled before the text rests. */
+  stillOpen(dialog: Dialog, how: string): void;
   /** Whether a document is a view, or the transcript itself. */
   isChat(uri: string): boolean;
   close(): void;
@@ -62,6 +67,7 @@ export function createView(parts: ViewParts): View {
   const growing = new Map<string, Growing>();
   let views: string | undefined;
   let cancelLook: (() => void) | undefined;
+  let unanswered: { id: string; how: string }[] = [];
 
   const place = async (): Promise<string> => {
     views = path.join(await parts.folder(), 'views');
@@ -83,25 +89,6 @@ export function createView(parts: ViewParts): View {
     const head = left > 0 ? `${headLine(left)}\n\n` : '';
     return { text, transcript, shown: head + (shown === '' ? emptyView : shown) };
   };
-  const put = (file: string, text: string) => {
-    try {
-      fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
-      fs.writeFileSync(file, text, { mode: 0o600 });
-    } catch (error) {
-      throw new AtomicError(
-        'FileFailed',
-        `${file} could not be written (${(error as Error).message}): see to its folder and its disk, then try again.`,
-      );
-    }
-  };
-  const sweep = (folder: string) => {
-    for (const name of fs.existsSync(folder) ? fs.readdirSync(folder) : []) {
-      const pid = Number(/-(\d+)\.md$/.exec(name)?.[1]);
-      if (pid > 0 && pid !== parts.pid && !parts.isAlive(pid))
-        fs.rmSync(path.join(folder, name), { force: true });
-    }
-  };
-
   /** On disk alone: for editors that read a file again by themselves and take no edits. */
   const growOnDisk = (file: string, transcript: Transcript, snapshot: Snapshot) => {
     let pending = '';
@@ -186,6 +173,15 @@ export function createView(parts: ViewParts): View {
     lookLater();
   };
 
+  const askAgain = () => {
+    const now = [...growing.values()];
+    if (unanswered.length === 0 || now.some(({ transcript }) => !transcript.atRest)) return;
+    for (const { id, how } of unanswered)
+      for (const { snapshot, transcript, add } of now)
+        if (snapshot.dialogs.some((dialog) => dialog.id === id)) add(transcript.noted(stillOpen(how)));
+    unanswered = [];
+  };
+
   const replaced = (it: Growing, snapshot: Snapshot) => {
     const { state, messages, olderMessages } = snapshot;
     it.snapshot = snapshot;
@@ -202,7 +198,7 @@ export function createView(parts: ViewParts): View {
       const mirror = await parts.ready();
       const folder = await place();
       const file = path.join(folder, ownName());
-      sweep(folder);
+      swept(folder, parts);
       if (!openDocument(file)) {
         const { shown, transcript } = begun(mirror.snapshot);
         put(file, shown);
@@ -255,6 +251,11 @@ export function createView(parts: ViewParts): View {
         if (text) it.add(text);
       }
       lookLater();
+      askAgain();
+    },
+    stillOpen({ id }, how) {
+      unanswered.push({ id, how });
+      askAgain();
     },
     isChat(uri) {
       if (isView(uri) !== undefined) return true;
@@ -272,12 +273,4 @@ export function createView(parts: ViewParts): View {
       growing.clear();
     },
   };
-}
-
-function real(folder: string): string {
-  try {
-    return fs.realpathSync(folder);
-  } catch {
-    return folder;
-  }
 }

@@ -107,8 +107,8 @@ export function problem(label: string, text: string): string {
   return `${remark(`**${label}:**`)}\n\n${fenced(clean)}`;
 }
 
-/** A question with its options and how to answer it. */
-export function dialogOpened(dialog: Dialog): string {
+/** A question with its options and how to answer it; `before` others are open. */
+export function dialogOpened(dialog: Dialog, before: number): string {
   const lines = [`### Question ${mark}`, '', passage(dialog.title) || 'The agent asks.'];
   if (dialog.message) lines.push('', passage(dialog.message));
   const options = dialog.options ?? (dialog.method === 'confirm' ? ['Yes', 'No'] : undefined);
@@ -128,7 +128,11 @@ export function dialogOpened(dialog: Dialog): string {
     dialog.deadline === undefined
       ? ''
       : ` The agent waits ${Math.round((dialog.deadline - dialog.openedAt) / 1000)} s.`;
-  lines.push('', remark(how + until));
+  const others =
+    before === 0
+      ? ''
+      : ` ${before === 1 ? '1 other question is' : `${before} other questions are`} open before it.`;
+  lines.push('', remark(how + until + others));
   return lines.join('\n');
 }
 
@@ -146,6 +150,11 @@ export function dialogSettled(
     return remark(`${line}: ${oneLine(answer, 300) || '(empty)'}`);
   return `${remark(`${line}:`)}\n\n${quoted(answer)}`;
 }
+
+/** A question that was shown and not answered: of the moment, in no other transcript. */
+export const stillOpen = (how: string): string => remark(`Still open: ${oneLine(how, 600)}`);
+/** The line of {@link stillOpen} with the blank line after it. */
+export const stillOpenPattern = new RegExp(`^${mark} Still open: .*\\n\\n?`, 'gm');
 
 const ends: Record<string, string> = {
   cancelled: 'refused',

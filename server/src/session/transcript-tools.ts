@@ -137,7 +137,7 @@ const lookText = (what: string, milliseconds: number, lines: string[]): string =
 
 /** What {@link TranscriptTools.looked} writes, with the blank line after it: of the moment, in no other transcript. */
 export const lookPattern = new RegExp(
-  `^${mark} .* has run for \\d+ s, its last lines:\\n\\n(\`{3,})\\n[^]*?\\n\\1\\n\\n?`,
+  `^${mark} .* has run for \\d+ s, its last lines:\\n\\n(\`{3,})\\n[\\s\\S]*?\\n\\1\\n\\n?`,
   'gm',
 );
 

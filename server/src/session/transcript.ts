@@ -25,6 +25,8 @@ export interface Transcript {
   appended(fact: Fact, after: Snapshot): string;
   /** The newest output of tools that have run for a while, which no other transcript has. `now` in milliseconds since the epoch. */
   looked(now: number): string;
+  /** A line that only this transcript has; for when it is at rest. */
+  noted(line: string): string;
   readonly position: TranscriptPosition;
   /** No text is being streamed. */
   readonly atRest: boolean;
@@ -202,7 +204,7 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
         return;
       case 'dialog_opened':
         dialogs.set(fact.dialog.id, fact.dialog);
-        return block(blocks.dialogOpened(fact.dialog));
+        return block(blocks.dialogOpened(fact.dialog, dialogs.size - 1));
       case 'dialog_settled':
         block(blocks.dialogSettled(dialogs.get(fact.id), fact));
         dialogs.delete(fact.id);
@@ -248,6 +250,10 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
     },
     looked(now) {
       tools.looked(now);
+      return page.taken();
+    },
+    noted(line) {
+      block(line);
       return page.taken();
     },
     get position() {
