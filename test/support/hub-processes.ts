@@ -4,7 +4,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
-import { build } from 'esbuild';
 import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest';
 import { type HubAddress, hubAddress } from '../../server/src/hub/address.ts';
 import type { HubClient } from '../../server/src/hub/client.ts';
@@ -12,6 +11,7 @@ import { systemClock } from '../../server/src/hub/clock.ts';
 import type { HubProgram } from '../../server/src/hub/ensure.ts';
 import { openHub } from '../../server/src/hub/open.ts';
 import { testFolders } from '../unit/hub/support.ts';
+import { bundled } from './bundle.ts';
 import type { EntryOptions } from './hub-entry.ts';
 
 export interface Ended {
@@ -30,17 +30,7 @@ export function hubProcesses() {
   const children = new Set<ChildProcess>();
 
   beforeAll(async () => {
-    await build({
-      entryPoints: [path.join(import.meta.dirname, 'hub-entry.ts')],
-      outfile: entry,
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      banner: {
-        js: "import { createRequire as __cr } from 'node:module'; const require = __cr(import.meta.url);",
-      },
-      logLevel: 'error',
-    });
+    await bundled(path.join(import.meta.dirname, 'hub-entry.ts'), entry);
   });
   beforeEach(() => {
     options = {
