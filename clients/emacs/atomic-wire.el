@@ -104,17 +104,36 @@ connection when the server has ended."
   "The sentence of FAILURE, an error of jsonrpc."
   (or (plist-get failure :message) (format "%S" failure)))
 
+(defun atomic-wire--readable (value)
+  "VALUE with U+FFFD in place of what JSON cannot hold: raw bytes, halves of characters."
+  (cond ((stringp value)
+         (concat (mapcar (lambda (char) (if (or (> char #x10ffff) (<= #xd800 char #xdfff)) #xfffd char))
+                         (string-to-multibyte value))))
+        ((vectorp value) (vconcat (mapcar #'atomic-wire--readable value)))
+        ((proper-list-p value) (mapcar #'atomic-wire--readable value))
+        (t value)))
+
+(defun atomic-wire--send (params send)
+  "Call SEND with PARAMS, and again with readable ones where JSON cannot hold them.
+A buffer whose coding was guessed wrong has such bytes; they must not keep a prompt from being sent."
+  (condition-case nil
+      (funcall send params)
+    (error (funcall send (atomic-wire--readable params)))))
+
 (defun atomic-wire-request (connection method params done)
   "Send METHOD with PARAMS over CONNECTION.
 DONE gets an error or nil, and the result."
   (if (not (atomic-wire-live-p connection))
       (funcall done "The language server does not run." nil)
     (condition-case failure
-        (jsonrpc-async-request connection method params
-                               :success-fn (lambda (result) (funcall done nil result))
-                               :error-fn (lambda (failure) (funcall done (atomic-wire--sentence failure) nil))
-                               :timeout-fn #'ignore
-                               :timeout nil)
+        (atomic-wire--send
+         params
+         (lambda (params)
+           (jsonrpc-async-request connection method params
+                                  :success-fn (lambda (result) (funcall done nil result))
+                                  :error-fn (lambda (failure) (funcall done (atomic-wire--sentence failure) nil))
+                                  :timeout-fn #'ignore
+                                  :timeout nil)))
       (error (funcall done (error-message-string failure) nil)))))
 
 (defun atomic-wire-wait (connection method params seconds)
@@ -134,7 +153,8 @@ Waits until a key is pressed, and at most SECONDS."
 (defun atomic-wire-notify (connection method params)
   "Send the notification METHOD with PARAMS over CONNECTION, if it is there."
   (when (atomic-wire-live-p connection)
-    (ignore-errors (jsonrpc-notify connection method params))))
+    (ignore-errors
+      (atomic-wire--send params (lambda (params) (jsonrpc-notify connection method params))))))
 
 (defun atomic-wire-end (connection)
   "Ask the server behind CONNECTION to end."

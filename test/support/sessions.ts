@@ -34,13 +34,13 @@ export interface TestSession extends Session {
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** A session in a new folder (with a space in its name), for the given agent. */
+/** A session in a new folder (with a space in its name) or the given one, which is removed with it, for the given agent. */
 export function testSession(
   choice: AgentChoice,
   start?: Record<string, unknown>,
   files: SessionFiles = sessionFiles,
+  workspace = mkdtempSync(join(tmpdir(), 'a workspace-')),
 ): TestSession {
-  const workspace = mkdtempSync(join(tmpdir(), 'a workspace-'));
   const startAgent = createStartAgent({
     demo: { command: process.execPath, args: ['-e', 'process.exit(1)'] },
     clock: systemClock,

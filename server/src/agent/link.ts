@@ -10,7 +10,7 @@ import { type Dialect, dialectShown } from './dialect.ts';
 import { farewell } from './farewell.ts';
 import { createLineSplitter } from './lines.ts';
 import { type AgentProcess, ladder, type ProcessEnd } from './process.ts';
-import { parsedLine } from './records.ts';
+import { createLineParser } from './records.ts';
 import { createSettler } from './settle.ts';
 import { createTranslator } from './translate.ts';
 import { createUi } from './ui.ts';
@@ -42,6 +42,7 @@ export function createLink({ clock, log }: { clock: Clock; log: Log }, events: A
   const emit = (fact: AgentFact) => events.fact(fact);
   const calls = createCalls(write);
   const settler = createSettler(clock, emit, () => calls.call({ type: 'get_state' }));
+  const parsedLine = createLineParser();
   const translator = createTranslator((type) => log.warn({ event: type }, 'unknown event of the agent'));
   const ui = createUi({
     fact: emit,

@@ -52,9 +52,11 @@ export function createMessages(onUnknown: (type: string) => void): Messages {
         case 'text_delta':
         case 'thinking_delta':
         case 'toolcall_delta': {
-          if (typeof event.delta !== 'string' || event.delta === '') return undefined;
-          blocks.set(at, (blocks.get(at) ?? '') + event.delta);
-          return update({ type: event.type, contentIndex: at, delta: event.delta });
+          if (typeof event.delta !== 'string') return undefined;
+          const delta = withDropped(event, blocks.get(at) ?? '', blockOf(record, event, at));
+          if (delta === '') return undefined;
+          blocks.set(at, (blocks.get(at) ?? '') + delta);
+          return update({ type: event.type, contentIndex: at, delta });
         }
         case 'text_end':
         case 'thinking_end':
@@ -100,6 +102,18 @@ function announced(message: Message): Message {
     default:
       return message;
   }
+}
+
+/**
+ * The delta with what was dropped before it, where a snapshot shows that; `told` is what was told of the block. A snapshot may also
+ * be ahead of its delta: what comes after it is left to the deltas that follow.
+ */
+function withDropped(event: EventRecord, told: string, block: Record<string, unknown> | undefined): string {
+  const delta = event.delta as string;
+  const shown = event.type === 'text_delta' ? block?.text : block?.thinking;
+  if (typeof shown !== 'string' || !shown.startsWith(told)) return delta;
+  const end = shown.indexOf(delta, told.length) + delta.length;
+  return end > told.length + delta.length ? shown.slice(told.length, end) : delta;
 }
 
 const unnamedCall: ToolCallBlock = { type: 'toolCall', id: '', name: '', arguments: {} };

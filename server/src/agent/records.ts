@@ -14,6 +14,36 @@ const messageFirst = Buffer.from('{"type":"message_update","message":{');
 const eventKey = Buffer.from('},"assistantMessageEvent":{"type":"');
 const partialKey = Buffer.from(',"partial":');
 
+/**
+ * A function from lines to records, in their order. Where an agent drops deltas and says so only by a snapshot that grew by more
+ * than the delta (Atomic before 0.9.13 does), the snapshot comes along.
+ */
+export function createLineParser(): (line: Buffer) => ParsedLine {
+  /** The text delta before this one: of which block, how long its line and its text were. */
+  let before: { block: string; line: number; delta: number } | undefined;
+  return (line) => {
+    const parsed = parsedLine(line);
+    const event = 'record' in parsed && parsed.record.snapshot ? deltaIn(parsed.record) : undefined;
+    if (!event) {
+      before = undefined;
+      return parsed;
+    }
+    const block = `${event.type} ${event.contentIndex}`;
+    const delta = Buffer.byteLength(JSON.stringify(event.delta));
+    // Two snapshots may have grown by it, and the event holds another text of its own.
+    const follows = before?.block === block && line.length - before.line <= 3 * delta - before.delta - 4;
+    before = { block, line: line.length, delta };
+    if (follows) return parsed;
+    const whole = recordIn(line.toString('utf8'));
+    return 'record' in whole ? whole : parsed;
+  };
+}
+
+const deltaIn = ({ assistantMessageEvent }: AgentRecord) => {
+  const event = assistantMessageEvent as { type: string; contentIndex: number; delta: string };
+  return event.type === 'text_delta' || event.type === 'thinking_delta' ? event : undefined;
+};
+
 /** Shorter lines are parsed whole: looking for a shortcut would cost more than it saves. */
 const worthIt = 600;
 /** Events whose fields besides `partial` hold no objects, so that the first `,"partial":` is at their own level. */

@@ -65,7 +65,7 @@ export function createUi(handlers: UiHandlers): Ui {
 
   return {
     request(record) {
-      const method = String(record.method);
+      const method = text(record.method) ?? '';
       if (method === 'oauth_manual_code_cancel') {
         withdrawManualCode(loginOf(record));
         return;
@@ -109,7 +109,7 @@ function responseTo(question: OpenQuestion, answer: DialogAnswer): Record<string
     : { cancelled: true };
 }
 
-const loginOf = (record: AgentRecord): string => `${String(record.provider)}\n${String(record.loginId)}`;
+const loginOf = (record: AgentRecord): string => `${label(record.provider)}\n${label(record.loginId)}`;
 
 /** The dialog that a request stands for, and what goes back for each option; undefined for a method nobody knows. */
 function questionIn(
@@ -147,7 +147,7 @@ function questionIn(
         dialog: {
           id,
           method,
-          title: text(prompt.message) ?? `Login to ${record.provider}`,
+          title: text(prompt.message) ?? `Login to ${label(record.provider)}`,
           ...(hint !== undefined && { placeholder: hint }),
         },
         values: [],
@@ -158,7 +158,7 @@ function questionIn(
         dialog: {
           id,
           method,
-          title: `Paste the code or the redirect address of the login to ${record.provider}`,
+          title: `Paste the code or the redirect address of the login to ${label(record.provider)}`,
           secret: true,
         },
         values: [],
@@ -172,8 +172,8 @@ function questionIn(
         dialog: {
           id,
           method,
-          title: text(prompt.message) ?? `Login to ${record.provider}`,
-          options: options.map((option) => text(option?.label) ?? String(option?.id)),
+          title: text(prompt.message) ?? `Login to ${label(record.provider)}`,
+          options: options.map((option) => text(option?.label) ?? label(option?.id)),
         },
         values: options.map((option) => option?.id),
       };
@@ -183,7 +183,7 @@ function questionIn(
       if (!Array.isArray(record.options) || (method !== 'select' && record.options.some(notText)))
         return undefined;
       return {
-        dialog: { id, method, title, options: record.options.map(String), ...timeout },
+        dialog: { id, method, title, options: record.options.map(label), ...timeout },
         values: record.options,
       };
     }
@@ -191,4 +191,6 @@ function questionIn(
 }
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+/** Any value as a text; what is none is shown as it was written. */
+const label = (value: unknown): string => text(value) ?? JSON.stringify(value) ?? '';
 const notText = (value: unknown): boolean => typeof value !== 'string';

@@ -3,6 +3,7 @@
 import { CancellationTokenSource, type MessageConnection } from 'vscode-jsonrpc/node';
 import { AtomicError } from '../protocol/errors.ts';
 import type { Clock, Log } from '../session/ports.ts';
+import { oneLine as cleanLine } from '../session/transcript-text.ts';
 import type { Traits } from './client-table.ts';
 
 export type Level = 'error' | 'warning' | 'info';
@@ -146,8 +147,5 @@ export function createClient(parts: {
 const gone = (method: string): AtomicError =>
   new AtomicError('TimedOut', `${method} was not sent, because nobody waits for its answer any more.`);
 
-/** Text as one line of bearable length. */
-export function oneLine(text: string, limit = longest): string {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > limit ? `${line.slice(0, limit - 1)}…` : line;
-}
+/** Text as one line of bearable length, without what would command a terminal. */
+export const oneLine = (text: string, limit = longest): string => cleanLine(text, limit);

@@ -19,6 +19,8 @@ export interface Progress {
 const createLimit = 2000;
 /** Milliseconds after which an end is said again where it may be lost. */
 const again = 3000;
+/** Milliseconds without news after which that is said, and said again. */
+const silence = 30_000;
 const tailLength = 60;
 
 interface Shown {
@@ -41,6 +43,7 @@ export function createProgress(
   let text = '';
   let told = '';
   let quietUntil = 0;
+  let heardAt = 0;
   let cancelReport: (() => void) | undefined;
 
   const send = (token: string, value: object) => client.notify('$/progress', { token, value });
@@ -93,16 +96,26 @@ export function createProgress(
     mine.summary = summary;
     if (mine.begun) over(mine);
   };
-  /** While a retry is waited for, the seconds are counted down. */
+  /** While a retry is waited for, the seconds are counted down; else those without news are counted. */
   const count = (snapshot: Snapshot) => {
     cancelCount?.();
-    cancelCount = phaseOf(snapshot) === 'retrying' ? clock.after(1000, () => say(snapshot)) : undefined;
+    const every = phaseOf(snapshot) === 'retrying' ? 1000 : silence;
+    cancelCount = clock.after(every, () => say(snapshot));
+  };
+  const silent = ({ dialogs }: Snapshot): string[] => {
+    const seconds = Math.floor((clock.now() - heardAt) / silence) * (silence / 1000);
+    return seconds > 0 && dialogs.length === 0 ? [`no news for ${seconds} s`] : [];
   };
   const say = (snapshot: Snapshot) => {
     const doing = doingOf(snapshot, clock.now());
     if (doing === undefined) return end(turnUsage(snapshot));
     const statuses = Object.values(snapshot.statuses).map((status) => oneLine(status, 40));
-    text = [doing, ...statuses, ...(snapshot.title ? [oneLine(snapshot.title, 40)] : [])].join(' · ');
+    text = [
+      doing,
+      ...silent(snapshot),
+      ...statuses,
+      ...(snapshot.title ? [oneLine(snapshot.title, 40)] : []),
+    ].join(' · ');
     if (!shown) begin();
     else plan();
     count(snapshot);
@@ -110,6 +123,7 @@ export function createProgress(
 
   return {
     update(snapshot) {
+      heardAt = clock.now();
       if (client.traits.progress) say(snapshot);
     },
     end,

@@ -37,6 +37,8 @@ export function createAgentLife(parts: {
   const { startAgent, clock, events } = parts;
   let current: Agent | undefined;
   let getting: Promise<Agent> | undefined;
+  /** Until its process runs or could not be started; that it says something may take for ever. */
+  let starting: Promise<unknown> | undefined;
   let crashes: number[] = [];
   let lastWords = '';
   let stopping: Promise<void> | undefined;
@@ -61,19 +63,19 @@ export function createAgentLife(parts: {
   const started = async (): Promise<Agent> => {
     if (looping()) throw new AtomicError('AgentStartFailed', leftAlone());
     const spec = parts.spec();
-    let gone = false;
+    let gone: AgentExit | undefined;
     let agent: Agent | undefined;
     const living =
       <T extends unknown[]>(tell: (...args: T) => void) =>
       (...args: T) => {
         if (!gone) tell(...args);
       };
-    agent = await startAgent(spec, {
+    const begun = startAgent(spec, {
       fact: living(events.fact),
       dialog: living(events.dialog),
       dialogWithdrawn: living(events.dialogWithdrawn),
       exit: living((exit) => {
-        gone = true;
+        gone = exit;
         if (current === agent) {
           current = undefined;
           getting = undefined;
@@ -82,9 +84,15 @@ export function createAgentLife(parts: {
         crashed(exit);
       }),
     });
+    starting = begun;
+    agent = await begun;
     if (gone) throw new AtomicError('AgentStartFailed', lastWords);
     current = agent;
     await parts.greeted(agent, spec.resume);
+    const end = gone as AgentExit | undefined;
+    // Whoever needs it still does, and nothing was sent to this one.
+    if (end?.expected) return life.ready();
+    if (end) throw new AtomicError('AgentStartFailed', end.message);
     return agent;
   };
 
@@ -113,7 +121,7 @@ export function createAgentLife(parts: {
       cancelRestart();
       if (stopping) return stopping;
       // One that is just starting is waited for, as it would live on otherwise.
-      if (getting && !current) await getting.catch(() => {});
+      if (getting && !current) await starting?.catch(() => {});
       const agent = current;
       if (!agent) return;
       stopping = agent.stop().finally(() => {

@@ -83,16 +83,22 @@ export function createConduct(core: Core) {
     return response;
   };
 
-  const serial = (row: CommandRow, call: Call, text?: string): Promise<ResponseRecord> =>
-    lanes.serial(
+  const serial = (row: CommandRow, call: Call, text?: string): Promise<ResponseRecord> => {
+    let agent: Agent;
+    return lanes.serial(
       async () => {
-        const agent = await life.ready();
-        if (text !== undefined) await core.look(agent);
         const before = snapshot();
         return followed(agent, row, await send(agent, call), before);
       },
-      text === undefined ? {} : { text },
+      {
+        async first() {
+          agent = await life.ready();
+          if (text !== undefined) await core.look(agent);
+        },
+        ...(text !== undefined && { text }),
+      },
     );
+  };
 
   const free = async (row: CommandRow, call: Call): Promise<ResponseRecord> => {
     const run = async () => {

@@ -7,17 +7,18 @@ import type { Clock } from './ports.ts';
 export interface Waiting {
   /** What a person would want back when this is given up before it was sent. */
   text?: string;
-  givenUp(): void;
+  /** Done on its turn before it is sent (the agent is started); it can still be given up meanwhile. */
+  first?: () => Promise<unknown>;
 }
 
 export interface Lanes {
   /** Runs on the serial lane; rejects with the given error when it was given up before its turn. */
-  serial<T>(run: () => Promise<T>, waiting?: Omit<Waiting, 'givenUp'>): Promise<T>;
+  serial<T>(run: () => Promise<T>, waiting?: Waiting): Promise<T>;
   /** Runs at once. With `limit` (milliseconds) it rejects with `TimedOut` when no answer came in time. */
   free<T>(run: () => Promise<T>, limit?: { milliseconds: number; what: string }): Promise<T>;
   /** Holds the serial lane back until the returned function is called. */
   hold(): () => void;
-  /** Gives up everything that waits on the serial lane and was not started; returns the texts. */
+  /** Gives up everything on the serial lane that was not sent; returns the texts. */
   giveUp(): string[];
   readonly serialBusy: boolean;
 }
@@ -26,6 +27,8 @@ export function createLanes(clock: Clock): Lanes {
   const queue: { start: () => Promise<void>; text?: string; givenUp: () => void }[] = [];
   const holds = new Set<symbol>();
   let running = false;
+  /** What has its turn and is not sent yet. */
+  let preparing: (typeof queue)[number] | undefined;
 
   const advance = () => {
     if (running || holds.size > 0) return;
@@ -39,14 +42,27 @@ export function createLanes(clock: Clock): Lanes {
   };
 
   return {
-    serial: (run, waiting) =>
+    serial: (run, { text, first } = {}) =>
       new Promise((resolve, reject) => {
-        queue.push({
-          ...waiting,
-          start: () => new Promise((done) => run().then(resolve, reject).finally(done)),
-          givenUp: () =>
-            reject(new AtomicError('AgentRefused', 'Taken back before it was sent, because of a stop.')),
-        });
+        let over = false;
+        const inTurn = async () => {
+          if (first) {
+            preparing = entry;
+            await first().finally(() => {
+              preparing = undefined;
+            });
+          }
+          if (!over) resolve(await run());
+        };
+        const entry = {
+          ...(text !== undefined && { text }),
+          start: () => inTurn().catch(reject),
+          givenUp() {
+            over = true;
+            reject(new AtomicError('AgentRefused', 'Taken back before it was sent, because of a stop.'));
+          },
+        };
+        queue.push(entry);
         advance();
       }),
     free: (run, limit) =>
@@ -80,7 +96,8 @@ export function createLanes(clock: Clock): Lanes {
       };
     },
     giveUp() {
-      const given = queue.splice(0);
+      const given = [...(preparing ? [preparing] : []), ...queue.splice(0)];
+      preparing = undefined;
       for (const entry of given) entry.givenUp();
       return given.flatMap((entry) => (entry.text === undefined ? [] : [entry.text]));
     },

@@ -19,6 +19,7 @@ import { createJournal, type Journal } from './journal.ts';
 import { createLanes } from './lanes.ts';
 import { type Outdated, outdatedIn } from './outdated.ts';
 import type {
+  Agent,
   AgentExit,
   AgentSpec,
   Clock,
@@ -87,6 +88,11 @@ export interface SessionParts {
 }
 
 export type CreateSession = (parts: SessionParts) => Session;
+
+/** Milliseconds after which an agent that was started and says nothing is spoken of. */
+export const silent = 30_000;
+const unheard = ({ identity: { name, command } }: Agent): string =>
+  `The agent (${name}) has answered nothing in the ${silent / 1000} s since it was started: check its command (${command}) with "atomic-lsp doctor"; atomic.restartAgent starts it again.`;
 
 /** A session whose agent is started when it is first needed. */
 export const createSession: CreateSession = (parts) => {
@@ -166,8 +172,12 @@ export const createSession: CreateSession = (parts) => {
         ...(agent.pid !== undefined && { pid: agent.pid }),
         ...(resumed !== undefined && { resumed }),
       });
+      const cancel = clock.after(silent, () => {
+        // One that asks has said something.
+        if (dialogs.list.length === 0) append({ type: 'notice', level: 'warning', message: unheard(agent) });
+      });
       // Whatever the agent continues with, it is read from it and not remembered.
-      await refresh.everything(agent, resumed === undefined ? 'start' : 'resumed');
+      await refresh.everything(agent, resumed === undefined ? 'start' : 'resumed').finally(cancel);
     },
   });
 

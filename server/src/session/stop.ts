@@ -38,7 +38,12 @@ export function stopEverything(core: Core): (origin: Origin | undefined) => Prom
   };
 
   return async (origin) => {
-    const texts = core.lanes.giveUp();
+    const returned = (texts: string[]) => {
+      if (texts.length > 0) core.append({ type: 'queue_returned', texts, ...(origin && { origin }) });
+    };
+    // Before anything is heard of the agent, which may say nothing any more.
+    returned(core.lanes.giveUp());
+    const texts: string[] = [];
     const agent = core.life.current;
     core.dialogs.withdraw(
       () => true,
@@ -60,7 +65,7 @@ export function stopEverything(core: Core): (origin: Origin | undefined) => Prom
       return await stopAgent(agent, texts);
     } finally {
       stopping -= 1;
-      if (texts.length > 0) core.append({ type: 'queue_returned', texts, ...(origin && { origin }) });
+      returned(texts);
     }
   };
 }

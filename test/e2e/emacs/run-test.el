@@ -120,6 +120,15 @@
     (with-current-buffer (messages-buffer)
       (should (string-search "no-such-program-at-all is not there: install it" (buffer-string))))))
 
+(ert-deftest atomic-run-takes-bytes-that-are-no-text ()
+  (atomic-test-project
+    (with-temp-buffer
+      ;; A file in another coding, read as it is.
+      (set-buffer-multibyte t)
+      (insert "caf" (unibyte-char-to-multibyte #xe9) (string #xd800))
+      (atomic-test-say client (concat "say " (atomic-quote-region (point-min) (point-max) root))))
+    (atomic-test-shows client "caf��")))
+
 (ert-deftest atomic-run-takes-images ()
   (atomic-test-project
     (atomic-test-say client "say begin")

@@ -81,6 +81,64 @@ describe('cumulative messages', () => {
     });
   });
 
+  it('are told with what was dropped, and never with what a snapshot has ahead of its delta', async () => {
+    const piece = fc.record({
+      delta: fc.string({
+        unit: fc.constantFrom('a', 'b', ' ', '\n', '"', 'ä', '😀'),
+        minLength: 1,
+        maxLength: 4,
+      }),
+      dropped: fc.boolean(),
+      ahead: fc.nat(3),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(piece, { minLength: 1, maxLength: 30 }),
+        fc.constantFrom('D0', 'D1'),
+        fc.constantFrom(0, 700),
+        async (pieces, layout, filler) => {
+          const fake = fakeAgent();
+          const upTo = (count: number) =>
+            pieces
+              .slice(0, count)
+              .map(({ delta }) => delta)
+              .join('');
+          const message = (count: number) => ({
+            role: 'assistant',
+            content: [{ type: 'text', text: upTo(count) }],
+            filler: 'x'.repeat(filler),
+          });
+          const told = () =>
+            fake
+              .facts()
+              .flatMap((fact) =>
+                fact.type === 'message_update' && fact.assistantMessageEvent.type === 'text_delta'
+                  ? [fact.assistantMessageEvent.delta]
+                  : [],
+              )
+              .join('');
+          await fake.says({ type: 'message_start', message: message(0) });
+          for (const [at, { delta, dropped, ahead }] of pieces.entries()) {
+            if (dropped) continue;
+            const partial = message(at + 1 + ahead);
+            const assistantMessageEvent = { type: 'text_delta', contentIndex: 0, delta, partial };
+            await fake.says(
+              layout === 'D0'
+                ? { type: 'message_update', assistantMessageEvent, message: partial }
+                : { type: 'message_update', message: partial, assistantMessageEvent },
+            );
+            // With neither, what is told is all there is; with both, it is a beginning of it where the snapshot can tell.
+            if (pieces.every((each) => !each.dropped)) expect(told()).toBe(upTo(at + 1));
+            else if (pieces.every((each) => each.ahead === 0)) {
+              expect(upTo(at + 1).startsWith(told())).toBe(true);
+            }
+          }
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+
   it('begin without what their end says again, but for what a person wrote', () => {
     const { fact } = createTranslator(() => {});
     const begun = (message: object) =>

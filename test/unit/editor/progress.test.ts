@@ -1,7 +1,7 @@
-// What an editor sees while the agent works: progress in order, notices in one line.
+// What an editor sees while the agent works: progress in order.
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../server/src/protocol/facts.ts';
-import { attached, delta, type FakeEditor, opened, startEditor, turn, us } from './support.ts';
+import { attached, delta, type FakeEditor, opened, startEditor, turn } from './support.ts';
 
 const start: Fact[] = [{ type: 'agent_start' }, { type: 'turn_start' }];
 const writing: Fact[] = [
@@ -59,6 +59,30 @@ describe('progress', () => {
     expect(editor.of('window/workDoneProgress/create')).toEqual([{ token: 'atomic-1' }]);
     expect(new Set(editor.of('$/progress').map(({ token }) => token))).toEqual(new Set(['atomic-1']));
     expect(editor.of('$/progress')[0].value).toMatchObject({ title: 'Atomic', cancellable: true });
+  });
+
+  it('says for how long nothing was heard, but not while a question is open', async () => {
+    const editor = await startEditor();
+    await attached(editor);
+    editor.hub.append(...start);
+    await editor.until('$/progress');
+    editor.clock.advance(30_000);
+    await editor.until('$/progress', 2);
+    editor.clock.advance(30_000);
+    await editor.until('$/progress', 3);
+    expect(shown(editor).slice(1)).toEqual([
+      'report waits for the model · no news for 30 s',
+      'report waits for the model · no news for 60 s',
+    ]);
+    editor.hub.append(opened({ id: 'q', options: ['a'] }));
+    await settle(editor);
+    editor.clock.advance(250);
+    await editor.until('$/progress', 4);
+    editor.clock.advance(60_000);
+    await settle(editor);
+    expect(shown(editor).at(-1)).toMatch(/^report waits for you/);
+    editor.hub.append(settled);
+    await editor.when(() => shown(editor).at(-1)!.startsWith('end'));
   });
 
   it('has a token of its own for each run', async () => {
@@ -180,110 +204,5 @@ describe('progress', () => {
     editor.clock.advance(3000);
     await editor.until('$/progress', 3);
     expect(shown(editor).slice(1)).toEqual(['end', 'end']);
-  });
-});
-
-describe('notices', () => {
-  const notify = (message: string, notifyType = 'info'): Fact => ({
-    type: 'extension_ui_request',
-    method: 'notify',
-    message,
-    notifyType,
-  });
-  it('are one line, in their level, and do not crowd each other out', async () => {
-    const editor = await startEditor();
-    await attached(editor);
-    editor.hub.append(notify('one\ntwo', 'warning'), notify('three'), notify('four', 'error'));
-    await editor.until('window/showMessage', 2);
-    expect(editor.of('window/showMessage')).toEqual([
-      { type: 2, message: 'one two' },
-      { type: 1, message: 'four' },
-    ]);
-    editor.clock.advance(2000);
-    await editor.until('window/showMessage', 3);
-    expect(editor.messages().at(-1)).toBe('three');
-  });
-  it('are raised for an editor that hides the small ones', async () => {
-    const editor = await startEditor({ name: 'vim-lsp' });
-    await attached(editor);
-    editor.hub.append(notify('hello'));
-    expect((await editor.until('window/showMessage'))[0].type).toBe(2);
-  });
-  it('tell how a run failed, and what was taken back from the queue for us', async () => {
-    const editor = await startEditor();
-    await attached(editor);
-    editor.hub.append(
-      { type: 'queue_returned', texts: ['not ours'], origin: { id: 'p9', name: 'Zed' } },
-      { type: 'queue_returned', texts: ['ours', 'too'], origin: us },
-      { type: 'agent_settled', outcome: { stopReason: 'error', errorMessage: '401 no key' } },
-    );
-    await editor.until('window/showMessage', 2);
-    expect(editor.messages()).toEqual(['Taken back from the queue: ours | too', '401 no key']);
-  });
-  it('put status and title into the log and into the progress', async () => {
-    const editor = await startEditor();
-    await attached(editor);
-    editor.hub.append(
-      { type: 'extension_ui_request', method: 'setStatus', statusKey: 'git', statusText: 'main*' },
-      { type: 'extension_ui_request', method: 'setTitle', title: 'Parser' },
-      ...start,
-    );
-    await editor.until('$/progress');
-    expect(shown(editor)).toEqual(['begin waits for the model · main* · Parser']);
-    expect(editor.of('window/logMessage').map(({ message }) => message)).toEqual([
-      'git: main*',
-      'Title: Parser',
-    ]);
-  });
-  it('are not sent to a client that has the facts', async () => {
-    const editor = await startEditor({ options: { client: { name: 'atomic.nvim', events: true } } });
-    await attached(editor);
-    editor.hub.append(notify('hello', 'error'));
-    await settle(editor);
-    expect(editor.messages()).toEqual([]);
-  });
-});
-
-describe('what is told', () => {
-  it('counts a retry down, and the questions that wait', async () => {
-    const editor = await startEditor();
-    await attached(editor);
-    editor.hub.append(...start, {
-      type: 'auto_retry_start',
-      attempt: 2,
-      maxAttempts: 3,
-      delayMs: 2500,
-      errorMessage: 'overloaded',
-      at: editor.clock.now(),
-    });
-    await editor.until('$/progress');
-    for (let n = 0; n < 3; n += 1) editor.clock.advance(1000);
-    await settle(editor);
-    const told = shown(editor);
-    expect(told[0]).toBe('begin retry 2 of 3 in 3 s: overloaded');
-    expect(told).toContain('report retry 2 of 3 in 2 s: overloaded');
-    expect(told).toContain('report retry 2 of 3 in 1 s: overloaded');
-    expect(told.at(-1)).toBe('report retry 2 of 3: overloaded');
-    for (const id of ['a', 'b']) editor.hub.append(opened({ id, title: `Which ${id}?` }));
-    await settle(editor);
-    editor.clock.advance(1000);
-    await settle(editor);
-    expect(shown(editor).at(-1)).toBe('report waits for you (2 questions): Which a?');
-  });
-
-  it('has tokens, context and cost before the end', async () => {
-    const editor = await startEditor();
-    await attached(editor);
-    const model = { id: 'm', provider: 'p', contextWindow: 1000 } as never;
-    const usage = { input: 100, output: 20, cost: { total: 0.25 } } as never;
-    editor.hub.append({ type: 'state_changed', state: { model } }, ...start);
-    await editor.until('$/progress');
-    editor.hub.append({ type: 'message_end', message: { role: 'assistant', content: [], usage } }, settled);
-    await settle(editor);
-    expect(shown(editor).slice(-2)).toEqual([
-      'report 100 tokens in, 20 out · 12 % of the context · $0.25',
-      'end',
-    ]);
-    expect(editor.of('$/progress').at(-1).value).toEqual({ kind: 'end' });
   });
 });

@@ -26,12 +26,26 @@ describe('initialize', () => {
   it.each([
     [{ workspaceFolders: [{ uri: 'file:///a%20b', name: 'a' }], rootUri: 'file:///c' }, '/a b'],
     [{ workspaceFolders: [], rootUri: 'file:///c' }, '/c'],
+    [{ rootUri: 'file:///a%20b%23c%2520%C3%A9' }, '/a b#c%20é'],
+    [{ rootUri: 'file:///проект/日本' }, '/проект/日本'],
+    [{ rootUri: 'file:///caf%E9' }, '/caf%E9'],
+    [{ rootUri: 'http://host/x' }, '/cwd'],
+    [{ rootUri: '1:/no uri' }, '/cwd'],
     [{ workspaceFolders: [], rootUri: null, rootPath: '/d' }, '/d'],
     [{ workspaceFolders: [{ uri: 'untitled:x', name: 'x' }], rootUri: null }, '/cwd'],
   ])('works in the folder of %j', async (params, folder) => {
     const editor = await startEditor({ params });
     await attached(editor);
     expect(editor.hub.attaches[0]!.workspace).toBe(folder);
+  });
+
+  it('counts as the editor counts that offers it a choice, and says so', async () => {
+    const offer = (positionEncodings: string[]) =>
+      startEditor({ capabilities: { general: { positionEncodings } } });
+    const { initialized } = await offer(['utf-8', 'utf-32', 'utf-16']);
+    expect(initialized.capabilities.positionEncoding).toBe('utf-16');
+    const old = await startEditor();
+    expect(old.initialized.capabilities).not.toHaveProperty('positionEncoding');
   });
 
   it('is named to the hub as a person calls it', async () => {
@@ -153,6 +167,22 @@ describe('the end', () => {
     const editor = await startEditor({ server: { signal: stop.signal } });
     stop.abort();
     expect(await editor.exit).toBe(1);
+  });
+  it('does not come with bytes that are no text within a message', async () => {
+    const editor = await startEditor();
+    await attached(editor);
+    const command = { command: 'atomic.prompt', arguments: ['caf<here> \ud800'] };
+    const [head, tail] = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 'raw',
+      method: 'workspace/executeCommand',
+      params: command,
+    }).split('<here>');
+    const body = Buffer.concat([Buffer.from(head!), Buffer.from([0xe9]), Buffer.from(tail!)]);
+    editor.stream.write(`Content-Length: ${body.length}\r\n\r\n`);
+    editor.stream.write(body);
+    await editor.when(() => editor.hub.intents.length === 1);
+    expect(editor.hub.intents[0]!.params).toEqual({ message: 'caf\ufffd \ud800' });
   });
   it('comes with bytes that are no message', async () => {
     const editor = await startEditor();

@@ -6,7 +6,7 @@ import { fakeClock } from '../../support/fake-clock.ts';
 
 const crash: AgentExit = { code: 3, signal: null, expected: false, message: 'It has no licence.' };
 
-function living(restart: 'onPrompt' | 'atOnce') {
+function living(restart: 'onPrompt' | 'atOnce', greeting: Promise<void>[] = []) {
   const clock = fakeClock(1_000);
   const resumed: (string | undefined)[] = [];
   const exits: AgentExit[] = [];
@@ -25,6 +25,7 @@ function living(restart: 'onPrompt' | 'atOnce') {
     },
     async greeted(_, from) {
       resumed.push(from);
+      await greeting.shift();
     },
     async startAgent(_, events) {
       running = events;
@@ -98,4 +99,37 @@ it('does not start again what was stopped, not even when that was on its way', a
   clock.advance(100_000);
   await settled();
   expect(resumed).toHaveLength(2);
+});
+
+it('is stopped when it never answers its greeting, and whoever needs it gets the next one', async () => {
+  let letGo = () => {};
+  const greeting = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const { life, resumed, exits, settled } = living('onPrompt', [greeting]);
+  const ready = life.ready();
+  await settled();
+  expect(resumed).toEqual(['after 0']);
+  await life.stop();
+  expect(exits).toHaveLength(1);
+  // The end of the process ends its calls.
+  letGo();
+  expect(await ready).toBe(life.current);
+  expect(resumed).toEqual(['after 0', 'after 1']);
+});
+
+it('that ends in its greeting has failed to start', async () => {
+  let letGo = () => {};
+  const greeting = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const { life, die, settled } = living('onPrompt', [greeting]);
+  const ready = expect(life.ready()).rejects.toMatchObject({
+    code: 'AgentStartFailed',
+    message: 'It has no licence.',
+  });
+  await settled();
+  die();
+  letGo();
+  await ready;
 });

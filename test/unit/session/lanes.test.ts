@@ -96,6 +96,26 @@ describe('the serial lane', () => {
     calls[3]!.resolve();
     expect(await later).toBe('d');
   });
+
+  it('gives back what has its turn and is only being prepared, and does not send it', async () => {
+    const { lanes, started, calls } = lanesWith('a', 'b', 'c');
+    const preparing = pendingCall('first', started);
+    const [a, b] = [
+      lanes.serial(calls[0]!.run, { text: 'mine', first: preparing.run }),
+      lanes.serial(calls[1]!.run, { text: 'too' }),
+    ];
+    const outcomes = Promise.allSettled([a, b]);
+    expect(lanes.giveUp()).toEqual(['mine', 'too']);
+    expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    expect(lanes.giveUp()).toEqual([]);
+    preparing.resolve();
+    await settle();
+    const later = lanes.serial(calls[2]!.run, { first: async () => {} });
+    await settle();
+    expect(started).toEqual(['first', 'c']);
+    calls[2]!.resolve();
+    expect(await later).toBe('c');
+  });
 });
 
 describe('the free lane', () => {
