@@ -1,13 +1,14 @@
 // The live chat in real editors without a plugin: 500 deltas come while a person makes 500 keystrokes, in another file and in the
 // chat itself. Neither text loses a character.
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterEach, beforeAll, expect, it } from 'vitest';
 import type { EditorHome } from '../editors/home.ts';
 import { describeWithEditor } from '../support/editors.ts';
 import { startHelix } from '../support/helix.ts';
 import { program } from '../support/language-server.ts';
-import { gate, startModelServer } from '../support/model-server.ts';
+import { gate, type Reply, startModelServer } from '../support/model-server.ts';
 import { startNeovim } from '../support/neovim.ts';
 import { ensurePi, piAgent } from '../support/pi.ts';
 
@@ -30,8 +31,8 @@ function answer() {
 }
 const wordsIn = (text: string) => [...text.matchAll(/word\d+/g)].map(([word]) => word);
 
-async function server(pieces: ReturnType<typeof answer>['pieces']) {
-  const model = await startModelServer([pieces]);
+async function server(...script: Reply[]) {
+  const model = await startModelServer(script);
   const agent = await piAgent({ model });
   closing.push(
     () => model.close(),
@@ -97,6 +98,63 @@ describeWithEditor('nvim', 'the chat in Neovim without a plugin', () => {
     const [turn] = await neovim.request<{ name: string }[]>('textDocument/documentSymbol', about, client);
     expect(turn!.name).toBe('Count.');
     expect(await neovim.lua("return vim.fn.execute('messages')")).not.toMatch(/error|E\d+/i);
+  }, 90_000);
+
+  it('shows a tool while it runs, and what an editor can ask about it', async () => {
+    const tool = {
+      toolCall: 'bash',
+      arguments: { command: 'seq 1 30; until [ -e go ]; do sleep 0.05; done; echo marmalade', timeout: 60 },
+    };
+    const neovim = await startNeovim({
+      files: ['ä b.txt'],
+      server: await server([tool], ['It is in `ö c/d.md:2` and `none.txt`, not notes.md:7.']),
+    });
+    closing.push(() => neovim.close());
+    await neovim.executeCommand('atomic.open');
+    await neovim.waitFor("vim.api.nvim_buf_get_name(0):find('/views/') ~= nil");
+    const buffer = await neovim.lua<number>('return vim.api.nvim_get_current_buf()');
+    const has = (text: string) =>
+      neovim.waitFor(
+        `table.concat(vim.api.nvim_buf_get_lines(${buffer}, 0, -1, true), '\\n'):find('${text}', 1, true) ~= nil`,
+        { timeout: 30_000 },
+      );
+    await neovim.executeCommand('atomic.prompt', ['Where is it?']);
+    await has('\\n20');
+    await has('has run for 5 s, its last lines:');
+    mkdirSync(join(neovim.cwd, 'ö c'));
+    for (const name of [join('ö c', 'd.md'), 'notes.md', 'go']) writeFileSync(join(neovim.cwd, name), '');
+    await has('marmalade');
+    await has(' out');
+    const uri = await neovim.lua<string>(`return vim.uri_from_bufnr(${buffer})`);
+    const lines = await neovim.lua<string[]>(`return vim.api.nvim_buf_get_lines(${buffer}, 0, -1, true)`);
+    const client = await neovim.lua<number>(`return vim.lsp.get_clients({ bufnr = ${buffer} })[1].id`);
+    const ask = <T>(method: string, more: object = {}) =>
+      neovim.request<T>(`textDocument/${method}`, { textDocument: { uri }, ...more }, client);
+    const tools = lines.flatMap((line, n) => (line.startsWith('### bash') ? [n] : []));
+    const [turn] = await ask<{ name: string; children: { name: string }[] }[]>('documentSymbol');
+    expect(turn!.name).toBe('Where is it?');
+    expect(turn!.children).toHaveLength(tools.length);
+    const folds = await ask<{ startLine: number }[]>('foldingRange');
+    expect(folds.map(({ startLine }) => startLine)).toEqual([
+      lines.findIndex((line) => line.startsWith('## You')),
+      ...tools,
+    ]);
+    const links = await ask<{ target: string }[]>('documentLink');
+    expect(links.map(({ target }) => target)).toEqual([
+      `${pathToFileURL(join(neovim.cwd, 'ö c', 'd.md')).href}#L2`,
+      `${pathToFileURL(join(neovim.cwd, 'notes.md')).href}#L7`,
+    ]);
+    const whole = { start: { line: 0, character: 0 }, end: { line: lines.length, character: 0 } };
+    const [hint] = await ask<{ label: string }[]>('inlayHint', { range: whole });
+    expect(hint!.label).toMatch(/tokens in, .* out/);
+    const about = { position: { line: tools.at(-1)!, character: 1 } };
+    const hover = await ask<{ contents: { value: string } }>('hover', about);
+    expect(hover.contents.value).toMatch(/`bash` · done · \d+\.\d s[\s\S]*"timeout": 60/);
+    const lenses = await ask<{ command: { title: string; command: string; arguments: [] } }[]>('codeLens');
+    expect(lenses.map(({ command }) => command.title)).toEqual(['Ask again', 'Fork from here']);
+    const fork = lenses[1]!.command;
+    await neovim.executeCommand(fork.command, fork.arguments);
+    await has('Another conversation');
   }, 90_000);
 });
 

@@ -75,4 +75,43 @@ describeWithEditor('hx', 'Helix, set up by clients/helix, on the real pi', () =>
     expect(languages.map(servers)).toEqual(before.map((list) => [...list, 'atomic-lsp']));
     expect(before.flat()).toContain('rust-analyzer');
   });
+
+  it('answers each kind of question by a code action', async () => {
+    const helix = await withPi([]);
+    const asked = async (command: string) => {
+      await helix.executeCommand('atomic.compose');
+      await helix.waitForScreen('prompt.md');
+      await helix.insert(command);
+      await helix.command('write');
+    };
+    /** The first of the offers, or one further down. */
+    const chosen = async (offer: string, downs = 0) => {
+      await helix.terminal.text(' a');
+      await helix.waitForScreen(offer);
+      await helix.terminal.keys(...Array.from({ length: downs }, () => 'Down'), 'Enter');
+    };
+    await asked('/ask-select');
+    await helix.waitForScreen('atomic.answer1 = Allow');
+    await chosen('Answer “Block” to: Run it?', 1);
+    await helix.waitForScreen('select="Block"');
+    await asked('/ask-confirm');
+    await helix.waitForScreen('atomic.answer1 = Yes');
+    await chosen('Answer “No” to: Clear the session?', 1);
+    await helix.waitForScreen('confirm=false');
+    for (const [command, offer, kind, answer] of [
+      ['/ask-input', 'Write an answer to: Name of the branch', 'input', 'feature/ü'],
+      ['/ask-editor', 'Write an answer to: Commit message', 'editor', 'Mend it'],
+    ] as const) {
+      await asked(command);
+      await helix.waitForScreen(`${kind === 'input' ? 'Name of the branch' : 'Commit message'} — answer`);
+      await chosen(offer);
+      await helix.waitForScreen('Write your answer below');
+      await helix.terminal.text('ge');
+      await helix.insert(answer);
+      await helix.command('write');
+      await helix.waitForScreen(new RegExp(`${kind}=".*${answer}`));
+    }
+    const chat = readFileSync(helix.session('chat.md'), 'utf8');
+    expect(chat.match(/answered by Helix/g)).toHaveLength(4);
+  }, 90_000);
 });

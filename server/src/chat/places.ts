@@ -1,5 +1,5 @@
-// Files that a chat document names. Guarantees: pure and linear; only what stands in a code span or a tool's heading, is shaped like a
-// path, and bounded in number. Must not know: the disk, LSP.
+// Files that a chat document names. Guarantees: pure and linear; only what is shaped like a path and stands in a code span or a
+// tool's heading, or has a line number, as compilers and tests write it; bounded in number. Must not know: the disk, LSP.
 
 /** A path in a line, as it is named; lines are counted from 1 as people count. */
 export interface Place {
@@ -13,6 +13,8 @@ export interface Place {
 
 const most = 500;
 const span = /`([^`\n]{1,400})`/g;
+/** `src/a.ts:12:3` or `src/a.ts(12,3)` anywhere. */
+const numbered = /([^\s()[\]{}<>,;'"`|]{1,300}\.\w{1,10})(?::(\d+)(?::\d+)?|\((\d+)(?:,\d+)?\))/g;
 const shape = /^(.*?[^:/\\])(?::(\d+)(?:[-:]\d+)?)?$/;
 
 /** The places of a document; whether the files are there is for others to see. */
@@ -26,14 +28,19 @@ export function placesIn(text: string): Place[] {
       else if (content.trim().startsWith(fence)) fence = undefined;
       continue;
     }
-    if (fence !== undefined) continue;
-    for (const found of content.matchAll(span)) {
-      const place = placeOf(found[1]!);
-      if (!place) continue;
-      const start = found.index + 1;
-      places.push({ ...place, line, start, end: start + found[1]!.length });
-      if (places.length >= most) return places;
-    }
+    const spans = fence === undefined ? [...content.matchAll(span)] : [];
+    const found = spans.flatMap(({ 1: named, index }): Place[] => {
+      const place = placeOf(named!);
+      return place ? [{ ...place, line, start: index + 1, end: index + 1 + named!.length }] : [];
+    });
+    if (/[:(]\d/.test(content))
+      for (const { 0: whole, 1: named, 2: colon, 3: bracket, index } of content.matchAll(numbered)) {
+        const end = index + whole.length;
+        if (named!.includes('://') || found.some((it) => it.start < end && index < it.end)) continue;
+        found.push({ path: named!, from: Number(colon ?? bracket), line, start: index, end });
+      }
+    places.push(...found);
+    if (places.length >= most) return places.slice(0, most);
   }
   return places;
 }

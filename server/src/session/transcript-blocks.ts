@@ -28,13 +28,20 @@ export function timeOf(milliseconds: number | undefined): string {
   return ` ${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`;
 }
 
-const mainArguments = ['command', 'path', 'file_path', 'filePath', 'file', 'pattern', 'query', 'url', 'name'];
+const pathArguments = ['path', 'file_path', 'filePath', 'file'];
+const mainArguments = ['command', ...pathArguments, 'pattern', 'query', 'url', 'name'];
 
-/** The argument of a tool call that a person would look for. */
-export const mainArgument = (args: Record<string, unknown>): string | undefined =>
-  [...mainArguments.map((key) => args[key]), ...Object.values(args)].find(
-    (value): value is string => typeof value === 'string' && value.trim() !== '',
-  );
+/** The argument of a tool call that a person would look for; of a part of a file with its lines: `src/a.ts:10-19`. */
+export function mainArgument(args: Record<string, unknown>): string | undefined {
+  const told = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '';
+  const { offset, limit } = args;
+  const main = [...mainArguments.map((key) => args[key]), ...Object.values(args)].find(told);
+  if (main !== pathOf(args) || typeof offset !== 'number' || offset < 1) return main;
+  return `${main}:${offset}${typeof limit === 'number' ? `-${offset + limit - 1}` : ''}`;
+}
+
+const pathOf = (args: Record<string, unknown>): string | undefined =>
+  pathArguments.map((key) => args[key]).find((value): value is string => typeof value === 'string');
 
 /** `### bash `npm test` ◈`. The argument is the one that a person would look for. */
 export function toolHeading(name: string, args: Record<string, unknown> = {}): string {
@@ -49,13 +56,30 @@ export function diffOf(result: ToolResult | undefined, failed: boolean): string 
   return typeof details?.diff === 'string' && !failed ? details.diff : undefined;
 }
 
+/** `src/a.ts:12`, where a tool changed a file first. */
+function firstChange(result: ToolResult | undefined, failed: boolean, args: Record<string, unknown>): string {
+  const diff = diffOf(result, failed);
+  const path = pathOf(args);
+  if (diff === undefined || path === undefined) return '';
+  const { firstChangedLine: told } = result!.details as { firstChangedLine?: unknown };
+  // `+12 text`, or the head of a hunk.
+  const [, numbered] = /^[+-] *(\d+)/m.exec(diff) ?? /^@@ -\S+ \+(\d+)/m.exec(diff) ?? [];
+  const line = typeof told === 'number' ? told : numbered;
+  return line === undefined ? '' : remark(`The first change: ${codeSpan(oneLine(`${path}:${line}`))}`);
+}
+
 /** What a tool gave: its diff where it has one, else its output, bounded. */
-export function toolOutput(result: ToolResult | undefined, failed: boolean): string {
+export function toolOutput(
+  result: ToolResult | undefined,
+  failed: boolean,
+  args: Record<string, unknown>,
+): string {
   const diff = diffOf(result, failed);
   const text = diff === undefined ? bounded(textOf(result?.content), outputKept) : bounded(diff, diffKept);
   const after = afterOutput(result, failed);
   return [
     text ? fenced(text, diff === undefined ? '' : 'diff') : '',
+    firstChange(result, failed, args),
     after,
     !text && !after ? remark('Done, without output.') : '',
   ]

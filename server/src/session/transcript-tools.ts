@@ -75,7 +75,7 @@ export function createTranscriptTools(page: Page): TranscriptTools {
       shown.some((line, n) => line !== lines[n]) ||
       rest.some((line) => line.includes('```'))
     )
-      return block(blocks.toolOutput(result, failed));
+      return block(blocks.toolOutput(result, failed, call.args));
     for (const line of rest) page.codeLine(line);
     page.endCode();
     block(blocks.afterOutput(result, failed));

@@ -100,6 +100,22 @@ describe('the places', () => {
     ]);
     expect(found[0]).toMatchObject({ start: 5, end: 16 });
   });
+  it('are also what has a line number, in outputs and texts', () => {
+    const found = placesIn(
+      'At src/ü.ts:12:3, see (b.rs:4).\n```\nsrc/x.ts(7,5): error\n  at f (/a/b.mjs:9:1)\n`no/where.ts`\nhttp://a.b:80 12:30 a.b\n```\n`c/d.ts:5`',
+    );
+    expect(found.map(({ path, from, line }) => [path, from, line])).toEqual([
+      ['src/ü.ts', 12, 0],
+      ['b.rs', 4, 0],
+      ['src/x.ts', 7, 2],
+      ['/a/b.mjs', 9, 3],
+      ['c/d.ts', 5, 7],
+    ]);
+    expect(found[0]).toMatchObject({ start: 3, end: 16 });
+  });
+  it('are found in time that grows with the document', () => {
+    expect(placesIn(`${'x.'.repeat(100_000)}:1\n`.repeat(5)).length).toBeLessThan(500);
+  });
   it('are bounded', () => {
     expect(placesIn('`a/b` '.repeat(2000))).toHaveLength(500);
   });

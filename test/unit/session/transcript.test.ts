@@ -102,6 +102,26 @@ it('shows a diff as one', () => {
   );
 });
 
+it.each<[string, object, string]>([
+  ['as the tool says', { diff: '  1 x\n-2 a\n+2 b', firstChangedLine: 3 }, 'src/ü.ts:3'],
+  ['as the diff says', { diff: '  1 x\n-12 a\n+12 b' }, 'src/ü.ts:12'],
+  ['as a hunk says', { diff: '@@ -1,2 +7,3 @@\n x\n+y' }, 'src/ü.ts:7'],
+])('leads to the first change, %s', (_, details, place) => {
+  const args = { path: 'src/ü.ts' };
+  const page = written([
+    { type: 'tool_execution_start', toolCallId: 'a', toolName: 'edit', args },
+    { type: 'tool_execution_end', toolCallId: 'a', toolName: 'edit', result: { details }, isError: false },
+  ]);
+  expect(page).toContain(`\n\`\`\`\n\n◈ The first change: \`${place}\`\n`);
+});
+
+it('says which lines are read', () => {
+  const args = { path: 'src/a.ts', offset: 10, limit: 20 };
+  expect(written([{ type: 'tool_execution_start', toolCallId: 'a', toolName: 'read', args }])).toContain(
+    '### read `src/a.ts:10-29` ◈\n',
+  );
+});
+
 it('names the tool again when its output comes after another’s', () => {
   const [a, , aEnd] = toolFacts('a', 'first', '1');
   const [b, , bEnd] = toolFacts('b', 'second', '2');
