@@ -61,13 +61,15 @@
     (seq-do-indexed
      (lambda (hunk index)
        (let ((start (point)))
-         (insert (propertize (or (plist-get hunk :header) "@@") 'font-lock-face 'diff-hunk-header) "\n")
-         (seq-do (lambda (line) (insert (atomic-changes--line line) "\n")) (plist-get hunk :lines))
-         (put-text-property start (point) 'atomic-hunk index)
+         (insert (propertize (plist-get hunk :header) 'font-lock-face 'diff-hunk-header)
+                 (if (eq (plist-get hunk :mixed) t) "  somebody else changed these lines, too" "")
+                 "\n")
+         (seq-do (lambda (line) (insert (atomic-changes--line (string-remove-suffix "\r" line)) "\n"))
+                 (plist-get hunk :lines))
+         (put-text-property start (point) 'atomic-hunk (cons index (plist-get hunk :header)))
          (put-text-property start (point) 'atomic-line (plist-get hunk :newStart))))
      (plist-get file :hunks))
-    (when (and (seq-empty-p (plist-get file :hunks)) (stringp (plist-get file :diff)))
-      (insert (mapconcat #'atomic-changes--line (split-string (plist-get file :diff) "\n") "\n") "\n"))
+    (when (plist-get file :note) (insert (propertize (plist-get file :note) 'font-lock-face 'shadow) "\n"))
     (put-text-property from (point) 'atomic-changed file)
     (insert "\n")))
 
@@ -91,8 +93,6 @@
 
 (defun atomic-changes-list (client)
   "List the files that the agent wrote in CLIENT's session."
-  (unless (atomic-command-known-p "atomic.listChanges")
-    (user-error "This version of atomic-lsp keeps no list of changes"))
   (let ((buffer (get-buffer-create (format "*atomic changes: %s*" (atomic-client-label client)))))
     (with-current-buffer buffer
       (atomic-changes-mode)
@@ -145,7 +145,8 @@
         (delete-region (point) (progn (forward-line (plist-get hunk :newLines)) (point)))
         (seq-do (lambda (line)
                   (unless (memq (and (> (length line) 0) (aref line 0)) '(?+ ?\\))
-                    (insert (substring line (min 1 (length line))) "\n")))
+                    ;; Emacs took the carriage returns out of the text, too.
+                    (insert (string-remove-suffix "\r" (substring line (min 1 (length line)))) "\n")))
                 (plist-get hunk :lines)))
       (delay-mode-hooks (funcall mode))
       (setq buffer-read-only t)
@@ -161,7 +162,7 @@
     (let ((before (atomic-changes--original file)))
       (ediff-buffers before (find-file-noselect (atomic-changes--path file))
                      (list (lambda ()
-                             (add-hook 'ediff-quit-hook (lambda () (kill-buffer before)) nil t)))))))
+                             (add-hook 'ediff-quit-hook (lambda () (kill-buffer before)) t t)))))))
 
 (defun atomic-changes--act (id params file)
   "Carry out the command ID with PARAMS about FILE, then read the list again."
@@ -180,7 +181,8 @@
   (let ((file (atomic-changes--file))
         (hunk (or (get-text-property (point) 'atomic-hunk)
                   (user-error "There is no hunk here; `atomic-changes-revert-file' takes the whole file back"))))
-    (atomic-changes--act "atomic.revertFile" (list :path (plist-get file :path) :hunk hunk) file)))
+    (atomic-changes--act "atomic.revertFile"
+                         (list :path (plist-get file :path) :hunk (car hunk) :header (cdr hunk)) file)))
 
 (defun atomic-changes-revert-file ()
   "Take back all that the agent changed in the file at point."

@@ -31,7 +31,7 @@ server ended.")
   "One session of the project at ROOT; NAME is nil for the one all editors share."
   root name connection
   (session (atomic-session-create))
-  ready waiting origin capabilities
+  ready waiting origin
   questions                             ; of the server itself, oldest first
   (tries 0)                             ; starts since the last acknowledgement
   stopping unsure                       ; intents without acknowledgement, (id command params accepted), newest first
@@ -270,10 +270,9 @@ It stays unsure until it was acknowledged."
                  :capabilities '(:window (:showDocument (:support t)))
                  :clientInfo (list :name "Emacs" :version emacs-version)
                  :initializationOptions (atomic-client--options client))
-           (lambda (failure answer)
+           (lambda (failure _)
              (if failure
                  (atomic-client--ready client failure)
-               (setf (atomic-client-capabilities client) (plist-get answer :capabilities))
                (atomic-wire-notify (atomic-client-connection client) :initialized (make-hash-table))
                (atomic-client--attach client)))))
       (error (setf (atomic-client-connection client) nil)

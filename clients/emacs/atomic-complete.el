@@ -6,15 +6,13 @@
 
 ;; Commands, files and arguments as the server completes them.  Guarantees: a key ends every wait; a server that does not run is not
 ;; started; without an answer nothing is offered and other completions have their turn.
-;; Where the server itself completes nothing it is the agent's commands and the project's files.
 ;; Must not know: what can be completed besides.
 
 ;;; Code:
 
 (require 'cl-lib)
-(require 'project)
 (require 'subr-x)
-(require 'atomic-intent)
+(require 'atomic-client)
 
 (defcustom atomic-completion-seconds 1.5
   "How long completion waits for the server, unless a key ends it."
@@ -99,33 +97,15 @@
         (concat (buffer-substring-no-properties start from) text)
       text)))
 
-(defun atomic-complete--plain (start)
-  "Completions from START where the server has none: commands and files."
-  (pcase (char-after start)
-    (?/ (when (= start (point-min))
-          (mapcar (lambda (command)
-                    (cons (concat "/" (plist-get command :name)) (list :detail (plist-get command :description))))
-                  (plist-get (atomic-intent-fetch atomic-complete-client "atomic.getCommands" nil
-                                                  atomic-completion-seconds)
-                             :commands))))
-    (?@ (when-let* ((root (atomic-client-root atomic-complete-client))
-                    (project (and (not (file-remote-p root)) (project-current nil root))))
-          (mapcar (lambda (file)
-                    (let ((name (file-relative-name file root)))
-                      (list (if (string-search " " name) (format "@\"%s\"" name) (concat "@" name)))))
-                  (project-files project))))))
-
 (defun atomic-complete--items (start)
   "Completions of the text from START, as pairs of a text and an item."
   (when-let* ((uri (atomic-complete--sync)))
-    (if (not (plist-get (atomic-client-capabilities atomic-complete-client) :completionProvider))
-        (atomic-complete--plain start)
-      (let ((answer (atomic-wire-wait (atomic-client-connection atomic-complete-client)
-                                      :textDocument/completion
-                                      (list :textDocument (list :uri uri) :position (atomic-complete--position))
-                                      atomic-completion-seconds)))
-        (mapcar (lambda (item) (cons (atomic-complete--text item start) item))
-                (if (vectorp answer) answer (plist-get answer :items)))))))
+    (let ((answer (atomic-wire-wait (atomic-client-connection atomic-complete-client)
+                                    :textDocument/completion
+                                    (list :textDocument (list :uri uri) :position (atomic-complete--position))
+                                    atomic-completion-seconds)))
+      (mapcar (lambda (item) (cons (atomic-complete--text item start) item))
+              (if (vectorp answer) answer (plist-get answer :items))))))
 
 (defun atomic-complete--annotation (items)
   "A function from a text of ITEMS to the words behind it."

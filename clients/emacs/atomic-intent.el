@@ -55,15 +55,6 @@ with a sentence."
                             (list :command command :arguments (if params (vector params) (vector)))
                             done)))))
 
-(defun atomic-intent-fetch (client command params seconds)
-  "The data of COMMAND with PARAMS from CLIENT, or nil after SECONDS.
-For completion: a key ends the wait, and a server that does not run is not
-started."
-  (when (and (atomic-client-ready client) (atomic-client-live-p client))
-    (atomic-wire-wait (atomic-client-connection client) :workspace/executeCommand
-                      (list :command command :arguments (if params (vector params) (vector)))
-                      seconds)))
-
 (defun atomic-intent-answer (client dialog answer &optional accepted)
   "Answer DIALOG of CLIENT with ANSWER, a plist.
 ACCEPTED is called with nil, or with a sentence why it was not taken."

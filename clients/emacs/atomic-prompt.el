@@ -57,6 +57,21 @@
         (push (atomic-content-text (plist-get message :content)) texts)))
     texts))
 
+(defun atomic-prompt--learn (client)
+  "Let the buffer of CLIENT's prompt know what was sent earlier in its session.
+As they were written where the server knows that, else as the agent got them."
+  (let ((learn (lambda (texts)
+                 (when-let* ((buffer (atomic-prompt-find-buffer client)))
+                   (with-current-buffer buffer (atomic-draft-learn texts))))))
+    (if (not (and (atomic-client-ready client) (atomic-client-live-p client)))
+        (funcall learn (atomic-prompt--said client))
+      (atomic-wire-request
+       (atomic-client-connection client) :workspace/executeCommand
+       (list :command "atomic.listHistory" :arguments (vector (list :limit (max 1 (min 500 atomic-history-length)))))
+       (lambda (failure data)
+         (funcall learn (if failure (atomic-prompt--said client)
+                          (reverse (mapcar (lambda (prompt) (plist-get prompt :text)) (plist-get data :prompts))))))))))
+
 (defun atomic-prompt-buffer (client)
   "The prompt buffer of CLIENT, made if there is none."
   (or (atomic-prompt-find-buffer client)
@@ -66,7 +81,7 @@
               atomic-complete-client client
               default-directory (atomic-client-root client))
         (atomic-draft-begin (format "%s\n%s" (atomic-client-root client) (atomic-client-name client)))
-        (atomic-draft-learn (atomic-prompt--said client))
+        (atomic-prompt--learn client)
         (atomic-prompt--show-widgets client)
         (current-buffer))))
 
@@ -186,8 +201,7 @@
   "Take what facts in WHAT of CLIENT say for its prompt."
   (cond
    ((eq what 'reset)
-    (when-let* ((buffer (atomic-prompt-find-buffer client)))
-      (with-current-buffer buffer (atomic-draft-learn (atomic-prompt--said client))))
+    (when (atomic-prompt-find-buffer client) (atomic-prompt--learn client))
     (atomic-prompt--show-widgets client))
    ((consp what)
     (dolist (fact what)

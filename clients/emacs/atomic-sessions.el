@@ -163,17 +163,24 @@ Its text comes back into the prompt."
 
 ;;;; Several at once
 
+(defun atomic-sessions--here-p (client session)
+  "Whether SESSION, as the server lists it, is one of CLIENT's folder."
+  (let ((root (atomic-client-root client))
+        (folder (plist-get session :workspace)))
+    (or (equal (file-name-as-directory folder) (file-name-as-directory (file-local-name root)))
+        ;; On another host the folder's other names would have to be asked for.
+        (and (not (file-remote-p root)) (file-equal-p folder root)))))
+
 (defun atomic-sessions-names (client then)
-  "Call THEN with the names of open sessions of CLIENT's folder."
-  (if (not (atomic-command-known-p "atomic.listTabs"))
-      (funcall then nil)
-    (atomic-intent-read client "atomic.listTabs" nil
-                        (lambda (failure data)
-                          (funcall then (unless failure
+  "Call THEN with the names of sessions of CLIENT's folder that there are."
+  (atomic-intent-read client "atomic.listTabs" nil
+                      (lambda (failure data)
+                        (funcall then
+                                 (cl-loop for session across (if failure [] (plist-get data :sessions))
+                                          for name = (plist-get session :name)
                                           ;; The shared one is that without a name.
-                                          (remove "default"
-                                                  (mapcar (lambda (session) (plist-get session :name))
-                                                          (plist-get data :sessions)))))))))
+                                          if (and (not (equal name "default")) (atomic-sessions--here-p client session))
+                                          collect name)))))
 
 (provide 'atomic-sessions)
 ;;; atomic-sessions.el ends here

@@ -40,6 +40,11 @@ function reply({ prompt, body }: ModelRequest): Reply {
       return tool('write', { path: rest[0], content: `${rest.slice(1).join(' ')}\n` });
     case 'edit':
       return tool('edit', { path: rest[0], edits: [{ oldText: rest[1], newText: rest[2] }] });
+    case 'change': {
+      // Parted by bars, for names with spaces.
+      const [, path, oldText, newText] = text.split('|');
+      return tool('edit', { path, edits: [{ oldText, newText }] });
+    }
     case 'hang':
       return ['I wait. ', { hang: true }];
     case 'tokens':

@@ -28,7 +28,6 @@
       (insert "see @src/m")
       (let (asked)
         (setf (atomic-client-ready client) t
-              (atomic-client-capabilities client) '(:completionProvider (:resolveProvider :json-false))
               (atomic-client-connection client) 'fake)
         (cl-letf (((symbol-function 'atomic-wire-live-p) (lambda (connection) (eq connection 'fake)))
                   ((symbol-function 'atomic-wire-notify) (lambda (_ method params) (push (list method params) asked)))

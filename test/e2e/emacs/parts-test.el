@@ -284,7 +284,7 @@
         (should (atomic-test-face-p "-zwei" 'diff-removed))
         (goto-char (point-min))
         (search-forward "+and")
-        (should (= (get-text-property (1- (point)) 'atomic-hunk) 0))
+        (should (equal (get-text-property (1- (point)) 'atomic-hunk) '(0 . "@@ -1,3 +1,4 @@")))
         (should (equal (atomic-changes--file) file)))
       (with-current-buffer (atomic-changes--original file)
         (should (equal (buffer-string) "one\nzwei\nthree\n"))
