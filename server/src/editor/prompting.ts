@@ -81,8 +81,13 @@ export function createPrompting(parts: PromptingParts): Prompting {
     return followed ?? (owner && (tabs.find(owner) ?? tabs.current));
   };
   const isPrompt = (uri: string): boolean => tabOf(uri) !== undefined;
+  /** A folder of a session: an editor that starts a server for the prompt file alone has it open. */
+  const isOurs = (folder: string) => parts.sessionOf(path.join(folder, 'prompt.md')) !== undefined;
   const placeOf = (tab: Tab): Place => ({
-    folders: [tab.workspace, ...parts.folders().filter((folder) => folder !== tab.workspace)],
+    folders: [
+      tab.workspace,
+      ...parts.folders().filter((folder) => folder !== tab.workspace && !isOurs(folder)),
+    ],
     documents: () =>
       documents
         .all()

@@ -169,6 +169,19 @@ describe('completion', () => {
     expect(found).toEqual(['@fresh.ts']);
   });
 
+  it('offers no files of a session, where the editor has its folder open', async () => {
+    writeFileSync(path.join(folder, 'prompt.md'), '');
+    const named = (at: string) => ({ uri: pathToFileURL(at).href, name: path.basename(at) });
+    const other = folderWith({ 'prompt-notes.md': '' });
+    const editor = await editorWith({
+      params: { workspaceFolders: [named(workspace), named(folder), named(other)] },
+      server: {
+        sessionOf: (file) => (file.startsWith(folder) ? { workspace, session: 'default' } : undefined),
+      },
+    });
+    expect(texts(await complete(editor, '@prompt'))).toEqual([`@"${path.basename(other)}/prompt-notes.md"`]);
+  });
+
   it('offers commands and their arguments', async () => {
     const editor = await editorWith();
     editor.hub.data.get_available_models = {
