@@ -69,17 +69,16 @@ describeWithEditor('nvim', 'the chat of the Neovim plugin', () => {
     tool.open();
     await terminal!.waitForScreen(/▸ ⚙ bash echo one;.* · one/);
     // Markdown is highlighted while it streams.
-    expect(
-      await neovim.lua(`
-        local buffer = vim.fn.bufnr('atomic://chat')
-        for row, line in ipairs(vim.api.nvim_buf_get_lines(buffer, 0, -1, false)) do
-          if line == '## A heading' then
-            return vim.iter(vim.treesitter.get_captures_at_pos(buffer, row - 1, 4)):any(function(it)
-              return vim.startswith(it.capture, 'markup.heading')
-            end)
-          end
-        end`),
-    ).toBe(true);
+    await neovim.waitFor(`(function()
+      local buffer, space = vim.fn.bufnr('atomic://chat'), vim.api.nvim_get_namespaces()['atomic-paint']
+      for row, line in ipairs(vim.api.nvim_buf_get_lines(buffer, 0, -1, false)) do
+        if line == '## A heading' then
+          return vim.iter(vim.api.nvim_buf_get_extmarks(buffer, space, { row - 1, 0 }, { row - 1, -1 }, { details = true })):any(function(it)
+            return vim.startswith(it[4].hl_group or '', '@markup.heading')
+          end)
+        end
+      end
+    end)()`);
     mkdirSync(neovim.cwd, { recursive: true });
     writeFileSync(join(neovim.cwd, 'go'), '');
     const screen = await terminal!.waitForScreen(/▸ ✓ bash echo one;.* · two[\s\S]*Done\./);

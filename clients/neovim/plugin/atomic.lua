@@ -1,4 +1,4 @@
--- The command and the maps. Guarantees: nothing else is loaded before the first use.
+-- The command and the maps. Guarantees: nothing else is loaded before the first use, of Neovim's own modules neither.
 if vim.g.loaded_atomic == 1 then
   return
 end
@@ -16,14 +16,13 @@ end, {
   end,
 })
 
-for _, name in ipairs({ 'open', 'toggle', 'stop', 'next', 'new', 'changes', 'fix' }) do
-  vim.keymap.set('n', '<Plug>(atomic-' .. name .. ')', function()
-    require('atomic')[name]()
-  end, { desc = 'Atomic: ' .. name })
+local function map(mode, name, lua, options)
+  options = vim.tbl_extend('force', { noremap = true, desc = 'Atomic: ' .. name }, options or {})
+  vim.api.nvim_set_keymap(mode, '<Plug>(atomic-' .. name .. ')', lua, options)
 end
-vim.keymap.set('x', '<Plug>(atomic-ask)', function()
-  require('atomic.command').selected()
-end, { desc = 'Atomic: ask about the selection' })
-vim.keymap.set('n', '<Plug>(atomic-ask)', function()
-  return require('atomic.command').operator()
-end, { expr = true, desc = 'Atomic: ask about a motion' })
+
+for _, name in ipairs({ 'open', 'toggle', 'stop', 'next', 'new', 'changes', 'fix' }) do
+  map('n', name, ("<Cmd>lua require('atomic').%s()<CR>"):format(name))
+end
+map('x', 'ask', "<Cmd>lua require('atomic.command').selected()<CR>")
+map('n', 'ask', "v:lua.require'atomic.command'.operator()", { expr = true })

@@ -1,5 +1,6 @@
 -- The entries of the transcript: which lines of its buffer belong together. Guarantees: lines are changed through here alone, so
 -- that every entry knows its place; text that grows is written once for each run of it. Must not know: facts.
+local paint = require('atomic.paint')
 local render = require('atomic.render')
 
 local M = {}
@@ -11,6 +12,7 @@ local M = {}
 ---@field text? string What it says, without decoration.
 ---@field tool? table
 ---@field dirty? boolean
+---@field cuts? table Of paint.lua.
 
 local space = vim.api.nvim_create_namespace('atomic-transcript')
 local buffer ---@type integer
@@ -72,7 +74,7 @@ function M.written()
   vim.api.nvim_buf_set_text(buffer, row, column, row, column, lines)
 end
 
-local function paint(row, group)
+local function coloured(row, group)
   vim.api.nvim_buf_set_extmark(buffer, space, row, 0, { line_hl_group = group, priority = 90 })
 end
 
@@ -82,7 +84,7 @@ local function mark(entry, lines, diff)
   if entry.kind == 'user' or entry.kind == 'head' then
     for index, line in ipairs(lines) do
       if vim.startswith(line, '## ') then
-        paint(entry.row + index - 1, group)
+        coloured(entry.row + index - 1, group)
         break
       end
     end
@@ -99,7 +101,7 @@ local function mark(entry, lines, diff)
   for index = diff or #lines + 1, #lines - 1 do
     local sign = diffs[lines[index]:sub(1, 1)]
     if sign then
-      paint(entry.row + index - 1, sign)
+      coloured(entry.row + index - 1, sign)
     end
   end
 end
@@ -124,6 +126,7 @@ end
 function M.replace(entry, lines, diff)
   M.written()
   local before = entry.count
+  paint.forget(entry)
   vim.api.nvim_buf_clear_namespace(buffer, space, entry.row, entry.row + before)
   entry.count = #lines
   shift(entry, #lines - before)
@@ -166,6 +169,28 @@ function M.at(row)
       return entry
     end
   end
+end
+
+---The entries that are between two lines.
+---@param first integer From 0.
+---@param last integer
+---@return atomic.Entry[]
+function M.between(first, last)
+  local low, high = 1, #entries + 1
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if entries[middle].row + entries[middle].count <= first then
+      low = middle + 1
+    else
+      high = middle
+    end
+  end
+  local found = {}
+  while entries[low] and entries[low].row <= last do
+    table.insert(found, entries[low])
+    low = low + 1
+  end
+  return found
 end
 
 ---For 'foldexpr': thinking and tool calls are folds.

@@ -91,6 +91,11 @@ end
 ---@param snapshot table
 ---@param prompt integer Window.
 function M.update(snapshot, prompt)
+  local queue = snapshot.queue
+  local nothing = next(snapshot.widgets) == nil and #queue.steering + #queue.followUp == 0
+  if nothing and not panels.above.window and not panels.below.window then
+    return
+  end
   local all, queued = M.lines(snapshot)
   for name, panel in pairs(panels) do
     local lines = vim.list_slice(all[name], 1, most)

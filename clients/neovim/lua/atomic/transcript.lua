@@ -1,6 +1,7 @@
 -- The transcript buffer. Guarantees: changed by us alone; a batch of facts is written once for each run of text, at the end of what
 -- grows; windows stay where they are unless their cursor is at the bottom; what was streamed is corrected by the message as it
 -- stands. Must not know: windows' layout, the language server.
+local paint = require('atomic.paint')
 local parts = require('atomic.entries')
 local story = require('atomic.story')
 
@@ -34,8 +35,7 @@ local function make()
   local bo = vim.bo[buffer]
   bo.buftype, bo.bufhidden, bo.swapfile, bo.undolevels = 'nofile', 'hide', false, -1
   bo.filetype = 'atomic-chat'
-  vim.treesitter.language.register('markdown', 'atomic-chat')
-  if not pcall(vim.treesitter.start, buffer, 'markdown') then
+  if not paint.begin(buffer, parts.between) then
     bo.syntax = 'markdown'
   end
   bo.modifiable = false
@@ -65,6 +65,7 @@ local function following(change)
   vim.bo[buffer].modifiable = true
   local ok, err = pcall(change)
   vim.bo[buffer].modifiable = false
+  paint.later()
   local now = vim.api.nvim_buf_line_count(buffer)
   for _, window in ipairs(stuck) do
     if vim.api.nvim_win_is_valid(window) then

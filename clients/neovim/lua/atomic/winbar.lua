@@ -5,6 +5,12 @@ local render = require('atomic.render')
 
 local M = {}
 
+local function sorted(map)
+  local keys = vim.tbl_keys(map)
+  table.sort(keys)
+  return keys
+end
+
 ---What there is to say, first what must be seen.
 ---@return string[] first
 ---@return string[] more
@@ -48,7 +54,7 @@ local function parts()
   if images > 0 then
     table.insert(found, images == 1 and '1 image' or images .. ' images')
   end
-  for _, key in ipairs(vim.fn.sort(vim.tbl_keys(s.statuses))) do
+  for _, key in ipairs(sorted(s.statuses)) do
     table.insert(found, render.one_line(s.statuses[key]))
   end
   if s.title then
@@ -84,7 +90,7 @@ function M.statusline()
   local s = require('atomic.session').snapshot
   local waiting = require('atomic.dialogs').count()
   local found = { 'atomic: ' .. fold.phase(s) .. (waiting > 0 and (' ?' .. waiting) or '') }
-  for _, key in ipairs(vim.fn.sort(vim.tbl_keys(s.statuses))) do
+  for _, key in ipairs(sorted(s.statuses)) do
     table.insert(found, render.one_line(s.statuses[key]))
   end
   return (table.concat(found, ' · '):gsub('%%', '%%%%'))
