@@ -22,7 +22,7 @@ describeWithEditor('nvim', 'the Neovim plugin towards extensions and others', ()
       neovim.value<string>(`table.concat(vim.fn.getbufline('atomic://${name}', 1, '$'), '\\n')`);
     expect(await lines('below')).toBe('one\ntwo');
     expect(await neovim.value(`vim.api.nvim_win_get_height(${windowOf('below')})`)).toBe(2);
-    expect(await neovim.value("require('atomic.winbar').text()")).toMatch(/green status · A title$/);
+    expect(await neovim.value("require('atomic.winbar').text()")).toMatch(/green status · A title%<$/);
     expect(await neovim.value("require('atomic').statusline()")).toBe('atomic: idle · green status');
     expect(await neovim.prompt()).toBe('text for the prompt');
     expect(await neovim.value('vim.api.nvim_get_current_win()')).toBe(window);

@@ -158,7 +158,7 @@ describeWithEditor('nvim', 'the chat of the Neovim plugin', () => {
     await neovim.command('Atomic thinking high');
     await neovim.waitFor("require('atomic').state().state.thinkingLevel == 'high'");
     expect(await neovim.value("require('atomic.winbar').text()")).toMatch(
-      /^ Thinker · thinks high · idle%< · ↑\S+ ↓\S+ · \d+%% of 128\.0k · \$[\d.]+/,
+      /^ Thinker · thinks high · idle · ↑\S+ ↓\S+ · \d+%% of 128\.0k · \$[\d.]+/,
     );
     expect(await neovim.value("require('atomic').statusline()")).toBe('atomic: idle');
     await neovim.command('Atomic name Marmelade & 100%');

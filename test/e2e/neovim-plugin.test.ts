@@ -92,7 +92,7 @@ describeWithEditor('nvim', 'the Neovim plugin, on the real pi', () => {
        end)`,
     );
     expect(folded).toMatch(/▸ ✓ bash echo marmalade.* marmalade/);
-    expect(await neovim.lua("return require('atomic.winbar').text()")).toMatch(/ Scripted · idle%< · ↑/);
+    expect(await neovim.lua("return require('atomic.winbar').text()")).toMatch(/ Scripted · idle · ↑/);
     expect(await messages(neovim)).toBe('');
   });
 

@@ -104,7 +104,7 @@ describeWithEditor('nvim', 'prompts of the Neovim plugin', () => {
     await write(neovim, 'and last', '<M-CR>');
     const queue = "require('atomic').state().queue";
     await neovim.waitFor(`#${queue}.steering == 1 and #${queue}.followUp == 2`);
-    await neovim.terminal!.waitForScreen(/↪ steer left[\s\S]*⏭ then fölgt more[\s\S]*⏭ and last/);
+    await neovim.terminal!.waitForScreen(/↪ steer left[\s\S]*» then fölgt more[\s\S]*» and last/);
     expect(await neovim.value("require('atomic.winbar').text()")).toContain('3 queued');
 
     await neovim.command('Atomic queue');

@@ -5,6 +5,10 @@ local server = require('atomic.server')
 local M = {}
 
 local asked = 0
+local opening = false
+local last ---@type string? What was before the cursor when the server was asked.
+local more = false -- There are items that the server did not send.
+local options ---@type string? The person's 'completeopt', while ours holds.
 local plugins = { 'cmp', 'blink.cmp', 'mini.completion', 'coq', 'care' }
 
 ---Whether somebody else completes here.
@@ -49,30 +53,36 @@ local function shown(buffer, items, column)
   end
   local before = line:sub(1, column)
   local from = start_of(items[1], line, column - #(before:match('%S*$') or ''))
-  local options = vim.o.completeopt
-  vim.o.completeopt = 'menuone,noinsert,noselect'
-  vim.fn.complete(from + 1, vim.tbl_map(entry, items))
-  vim.api.nvim_create_autocmd({ 'CompleteDone', 'InsertLeave' }, {
-    buffer = buffer,
-    once = true,
-    callback = function()
-      vim.o.completeopt = options
-    end,
-  })
+  if not options then
+    options = vim.o.completeopt
+    vim.o.completeopt = 'menuone,noinsert,noselect'
+  end
+  -- A menu that is there already ends when the next one begins.
+  opening = true
+  pcall(vim.fn.complete, from + 1, vim.tbl_map(entry, items))
+  opening = false
+end
+
+---The menu is gone.
+function M.done()
+  if options and not opening then
+    vim.o.completeopt, options, last = options, nil, nil
+  end
 end
 
 ---Asks for completions at the cursor if what is before it calls for them.
 ---@param buffer integer
 function M.look(buffer)
-  if vim.fn.pumvisible() == 1 or not server.offers('completionProvider') or elsewhere(buffer) then
+  if (vim.fn.pumvisible() == 1 and not more) or not server.offers('completionProvider') or elsewhere(buffer) then
     return
   end
   local row, column = unpack(vim.api.nvim_win_get_cursor(0))
   local before = vim.api.nvim_get_current_line():sub(1, column)
   local command = row == 1 and before:find('^/')
-  if not command and not before:find('@%S*$') then
+  if before == last or (not command and not before:find('@%S*$')) then
     return
   end
+  last = before
   asked = asked + 1
   local mine = asked
   local params = {
@@ -85,8 +95,8 @@ function M.look(buffer)
       return
     end
     local items = type(result) == 'table' and (result.items or result) or {}
-    -- The change of 'modifiable', as in a textlock, is no reason to fail.
-    pcall(shown, buffer, items, column)
+    more = type(result) == 'table' and result.isIncomplete == true
+    shown(buffer, items, column)
   end)
 end
 

@@ -1,11 +1,12 @@
 -- The fold: what a session looks like after one more fact. Guarantees: no input, no output, no editor; the snapshot is the
 -- argument, changed in place; the text of a message in flight is kept in pieces, so that a delta costs its own length.
--- A fact that is not known changes nothing. Follows server/src/session/fold.ts, but keeps no intents and no shell commands.
+-- A fact that is not known changes nothing. Follows server/src/session/fold.ts, but keeps no intents.
 local messages = require('atomic.fold_message')
 
 local M = {}
 
 local live_tail = 65536
+local shells = { bash = true, user_bash = true }
 
 ---@return table snapshot
 function M.empty()
@@ -16,6 +17,7 @@ function M.empty()
     olderMessages = 0,
     tools = {},
     tool_order = {},
+    bash = {},
     queue = { steering = {}, followUp = {} },
     statuses = {},
     widgets = {},
@@ -57,6 +59,18 @@ local function without_key(list, id)
   return vim.tbl_filter(function(item)
     return item.id ~= id
   end, list)
+end
+
+---The end of a long output.
+local function tail(text)
+  if #text <= 2 * live_tail then
+    return text
+  end
+  local start = #text - live_tail + 1
+  while (text:byte(start) or 0) >= 0x80 and (text:byte(start) or 0) < 0xC0 do
+    start = start + 1
+  end
+  return text:sub(start)
 end
 
 local apply = {}
@@ -155,14 +169,7 @@ end
 function apply.tool_execution_update(s, f)
   local tool = s.tools[f.toolCallId]
   if tool then
-    tool.output = ((f.reset and '' or tool.output) .. f.delta)
-    if #tool.output > 2 * live_tail then
-      local start = #tool.output - live_tail + 1
-      while (tool.output:byte(start) or 0) >= 0x80 and (tool.output:byte(start) or 0) < 0xC0 do
-        start = start + 1
-      end
-      tool.output = tool.output:sub(start)
-    end
+    tool.output = tail((f.reset and '' or tool.output) .. f.delta)
   end
 end
 function apply.tool_execution_end(s, f, at)
@@ -184,6 +191,22 @@ function apply.file_touched(s, f)
     return path ~= f.path
   end, s.files)
   table.insert(s.files, f.path)
+end
+function apply.intent_accepted(s, f)
+  if shells[f.command] then
+    s.bash[f.intent] = { id = f.intent, command = f.text, output = '' }
+    s.newest_bash = f.intent
+  end
+end
+function apply.bash_execution_update(s, f)
+  -- Older agents do not say whose output it is.
+  local shell = s.bash[f.id or s.newest_bash]
+  if shell then
+    shell.output = tail((shell.output or '') .. f.delta)
+  end
+end
+function apply.intent_settled(s, f)
+  s.bash[f.intent] = nil
 end
 function apply.queue_update(s, f)
   s.queue = { steering = f.steering or {}, followUp = f.followUp or {} }
@@ -253,27 +276,6 @@ function M.apply(snapshot, fact)
   end
 end
 
----What the session is doing, in one word for a person.
----@param s table
----@return 'idle'|'waiting'|'thinking'|'writing'|'tool'|'compacting'|'retrying'
-function M.phase(s)
-  if s.compaction then
-    return 'compacting'
-  elseif s.retry and not s.message then
-    return 'retrying'
-  elseif not s.run then
-    return 'idle'
-  end
-  for _, tool in pairs(s.tools) do
-    if tool.status == 'running' then
-      return 'tool'
-    end
-  end
-  if not s.message then
-    return 'waiting'
-  end
-  local last = s.message.blocks[#s.message.blocks]
-  return last and last.kind == 'thinking' and 'thinking' or 'writing'
-end
+M.phase = require('atomic.phase')
 
 return M

@@ -10,7 +10,7 @@ local panels = { above = {}, below = {} } ---@type table<string, {buffer?: integ
 
 local function queue_lines(queue)
   local lines = {}
-  for _, each in ipairs({ { 'steering', '↪' }, { 'followUp', '⏭' } }) do
+  for _, each in ipairs({ { 'steering', '↪' }, { 'followUp', '»' } }) do
     for _, text in ipairs(queue[each[1]]) do
       table.insert(lines, ('%s %s'):format(each[2], render.cut(render.one_line(text), 200)))
     end

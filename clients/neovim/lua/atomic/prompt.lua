@@ -60,16 +60,19 @@ function M.deliver(command, text, accepted)
     M.give_back(text)
     tell.error(sentence)
   end
+  local take_back = text:find('@', 1, true) and require('atomic.lend').unsaved() or function() end
   session.intent(command, { message = text, images = #attached > 0 and attached or nil }, {
     accepted = function(err)
       if accepted then
         accepted(err)
       end
       if err then
+        take_back()
         failed(err)
       end
     end,
     settled = function(fact)
+      take_back()
       if fact.outcome == 'refused' or fact.outcome == 'failed' then
         failed(fact.error or 'The prompt was not taken.')
       elseif fact.outcome == 'done' then
@@ -162,8 +165,11 @@ local function watch()
   on({ 'TextChanged', 'TextChangedI', 'TextChangedP' }, function()
     vim.bo[buffer].modified = false
   end)
-  on('TextChangedI', function()
+  on({ 'TextChangedI', 'TextChangedP' }, function()
     require('atomic.complete').look(buffer)
+  end)
+  on({ 'CompleteDone', 'InsertLeave' }, function()
+    require('atomic.complete').done()
   end)
   on({ 'InsertLeave', 'BufLeave', 'TextChanged', 'FocusLost' }, keep)
   vim.api.nvim_create_autocmd('VimLeavePre', { group = group, callback = keep })

@@ -100,6 +100,18 @@ function M.tool(tool)
   return lines, first
 end
 
+---How many lines a diff adds and removes.
+---@param lines string[]
+---@return string
+local function counted(lines)
+  local added, removed = 0, 0
+  for _, line in ipairs(lines) do
+    added = added + (line:sub(1, 1) == '+' and 1 or 0)
+    removed = removed + (line:sub(1, 1) == '-' and 1 or 0)
+  end
+  return ('+%d −%d'):format(added, removed)
+end
+
 ---One line for a closed fold.
 ---@param kind string
 ---@param lines string[]
@@ -112,6 +124,9 @@ function M.fold(kind, lines, width)
       last = vim.trim(lines[index])
       break
     end
+  end
+  if kind == 'tool' and lines[2] and lines[2]:find('^```+diff$') then
+    last = counted(lines)
   end
   local head = kind == 'thinking' and (lines[1] ~= '' and lines[1] or lines[2] or ''):gsub('%*', '') or lines[1]
   local count = (' · %d lines · '):format(#lines - 1)

@@ -66,6 +66,19 @@ function M.request(method, params, done)
   end
 end
 
+---@param method string
+---@param params table
+---@return boolean whether there is a server that gets it
+function M.notify(method, params)
+  local it = client()
+  if not it or not initialized then
+    return false
+  elseif vim.fn.has('nvim-0.11') == 1 then
+    return it:notify(method, params)
+  end
+  return it.notify(method, params)
+end
+
 local function ended(code)
   id, initialized = nil, false
   local calls = vim.tbl_keys(pending)

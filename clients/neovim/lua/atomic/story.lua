@@ -3,6 +3,7 @@
 local fold = require('atomic.fold')
 local parts = require('atomic.entries')
 local render = require('atomic.render')
+local shells = require('atomic.shells')
 
 local M = {}
 
@@ -113,6 +114,9 @@ local function message_ended(message)
   elseif role == 'compactionSummary' or role == 'branchSummary' then
     add('thinking', vim.list_extend({ '', '*Summary of what was before*' }, render.lines(message.summary or '')))
   elseif role == 'bashExecution' then
+    if shells.was_shown(message.command) then
+      return
+    end
     local tool =
       { toolName = '!', args = { command = message.command }, status = 'done', output = message.output or '' }
     add('tool', render.tool(tool), { tool = tool })
@@ -141,6 +145,10 @@ local function updated(event)
       finish_block(index, { type = kind, text = event.content, thinking = event.content })
     end
   end
+end
+
+local function tools_now()
+  return tools
 end
 
 local steps = {
@@ -177,7 +185,7 @@ local steps = {
   agent_settled = function()
     headed = false
     for _, entry in pairs(tools) do
-      if entry.tool.status == 'running' then
+      if entry.tool.status == 'running' and entry.tool.toolName ~= '!' then
         entry.tool.status, entry.dirty = 'failed', true
       end
     end
@@ -219,6 +227,10 @@ local steps = {
   end,
 }
 
+for name, step in pairs(shells.steps(tools_now)) do
+  steps[name] = step
+end
+
 ---What each type of fact does; others do nothing.
 M.steps = steps
 
@@ -257,6 +269,7 @@ function M.whole(snapshot)
       blocks[index - 1] = add_text(block.kind, fold.text(block))
     end
   end
+  shells.whole(snapshot, tools)
   for id, entry in pairs(tools) do
     local live = snapshot.tools[id]
     if live then

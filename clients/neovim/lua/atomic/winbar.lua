@@ -12,8 +12,7 @@ local function sorted(map)
 end
 
 ---What there is to say, first what must be seen.
----@return string[] first
----@return string[] more
+---@return string[]
 local function parts()
   local s = require('atomic.session').snapshot
   local state = s.state
@@ -33,8 +32,6 @@ local function parts()
     table.insert(found, 'thinks ' .. state.thinkingLevel)
   end
   table.insert(found, s.agent.status == 'exited' and 'agent ended' or fold.phase(s))
-  local first = found
-  found = {}
   local used = s.usage.input + s.usage.output
   if used > 0 then
     table.insert(found, ('↑%s ↓%s'):format(render.tokens(s.usage.input), render.tokens(s.usage.output)))
@@ -60,15 +57,13 @@ local function parts()
   if s.title then
     table.insert(found, render.one_line(s.title))
   end
-  return first, found
+  return found
 end
 
----For 'winbar': where there is no room for all, what comes after the phase is cut.
+---For 'winbar': where there is no room for all, the end is cut.
 ---@return string
 function M.text()
-  local first, more = parts()
-  local text = ' ' .. table.concat(first, ' · '):gsub('%%', '%%%%')
-  return #more > 0 and ('%s%%< · %s'):format(text, (table.concat(more, ' · '):gsub('%%', '%%%%'))) or text
+  return ' ' .. table.concat(parts(), ' · '):gsub('%%', '%%%%') .. '%<'
 end
 
 ---For 'winbar' of the prompt: what the session is called.
