@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { helpFile, luaSchema } from './neovim.mjs';
+import { helpFile, helpTags, luaSchema } from './neovim.mjs';
 
 const program = (path) => fileURLToPath(new URL(path, import.meta.url));
 const bundle = await build({
@@ -48,12 +48,14 @@ const formatted = (path, text) =>
     : text;
 const current = (path) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined);
 const schema = () => JSON.parse(current('clients/neovim/schema.json'));
+const help = () => helpFile(current('scripts/neovim-help.txt'), schema());
 const files = {
   'docs/commands.md': () => docs.commandsPage(),
   [page]: () => filledPage(current(page) ?? '', docs.protocolTables()),
   'clients/neovim/lua/atomic/commands.lua': () => docs.luaCommands(),
   'clients/neovim/lua/atomic/schema.lua': () => luaSchema(schema()),
-  'clients/neovim/doc/atomic.txt': () => helpFile(current('scripts/neovim-help.txt'), schema()),
+  'clients/neovim/doc/atomic.txt': help,
+  'clients/neovim/doc/tags': () => helpTags(help()),
   'clients/emacs/atomic-lsp-commands.el': () => docs.elispCommands(),
 };
 

@@ -107,6 +107,18 @@ const parts = {
   events: (schema) => schema.events.map(({ name, doc }) => wrapped(`  ${name}`, 24, doc)).join('\n'),
 };
 
+/** clients/neovim/doc/tags, as `:helptags` writes it: for those who have no plugin manager. */
+export function helpTags(help) {
+  const tags = help
+    .split('\n')
+    .flatMap((line) => [...line.matchAll(/(?<=^|[ \t])\*([^*\s|]+)\*(?=$|[ \t])/g)].map(([, name]) => name));
+  const bytes = (text) => Buffer.from(text);
+  return tags
+    .toSorted((a, b) => bytes(a).compare(bytes(b)))
+    .map((name) => `${name}\tatomic.txt\t/*${name}*\n`)
+    .join('');
+}
+
 /** clients/neovim/doc/atomic.txt; `{{name}}` alone in a line of the template stands for a part. */
 export function helpFile(template, schema) {
   const unused = new Set(Object.keys(parts));

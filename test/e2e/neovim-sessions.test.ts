@@ -1,7 +1,7 @@
 // Sessions, models and the server in the Neovim plugin: several at once, earlier ones, branches, and a server that is killed.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { describeWithEditor } from '../support/editors.ts';
 import { gate } from '../support/model-server.ts';
@@ -171,5 +171,80 @@ describeWithEditor('nvim', 'sessions in the Neovim plugin', () => {
     expect(text.match(/Beginning/g)).toHaveLength(1);
     expect(text.match(/Heard Afterwards/g)).toHaveLength(1);
     expect(await neovim.prompt()).toBe('');
+  });
+
+  it('has for each repository a session of its own, and goes where the code is that is asked about', async () => {
+    const neovim = await withPlugin(({ prompt }) => `Heard ${prompt}`);
+    for (const name of ['eins', 'zwei ä']) {
+      mkdirSync(join(neovim.cwd, name, '.git'), { recursive: true });
+      writeFileSync(join(neovim.cwd, name, 'a.txt'), `${name}\n`);
+    }
+    await neovim.edit('eins/a.txt');
+    await neovim.command('Atomic First');
+    await neovim.shows('Heard First');
+    await neovim.phase('idle');
+    await neovim.edit('zwei ä/a.txt');
+    await neovim.command('Atomic Second');
+    await neovim.shows('Heard Second');
+    await neovim.phase('idle');
+    expect(await neovim.chat()).not.toContain('First');
+    expect(
+      (await neovim.value<{ workspace: string }[]>("require('atomic.session').tabs")).map(({ workspace }) =>
+        basename(workspace),
+      ),
+    ).toEqual(['eins', 'zwei ä']);
+    expect(await neovim.value("require('atomic.history').all()")).toEqual(['Second']);
+    await neovim.edit('eins/a.txt');
+    await neovim.command('Atomic Third');
+    await neovim.shows('Heard Third');
+    expect(await neovim.chat()).toContain('Heard First');
+  });
+
+  it('sees a session as the server does, after a run of every kind of fact', async () => {
+    const neovim = await withPlugin([
+      [
+        { reasoning: 'Hm.' },
+        'Look. ',
+        { toolCall: 'bash', arguments: { command: 'printf "ä\\n%.0s" 1 2 3; exit 2' } },
+      ],
+      ['Now write. ', { toolCall: 'write', arguments: { path: 'new.txt', content: 'new\n' } }],
+      'Done.',
+      'Again.',
+    ]);
+    await neovim.command('Atomic Do all.');
+    await neovim.shows('Done.');
+    await neovim.phase('idle');
+    await neovim.command('Atomic name Ä name');
+    await neovim.lua("require('atomic').intent('prompt', { message = '/say' })");
+    await neovim.waitFor("require('atomic').state().title == 'A title'");
+    await neovim.command('Atomic Again?');
+    await neovim.shows('Again.');
+    await neovim.phase('idle');
+    await neovim.command('Atomic /ask-confirm');
+    await neovim.waiting(1);
+    const own = await neovim.lua<Record<string, unknown>>("return require('atomic').state()");
+    const { snapshot } = await neovim.request<{ snapshot: Record<string, unknown> }>('atomic/attach', {});
+    // Lua's empty list is an empty object, too, and its JSON has 14 digits.
+    const rounded = (value: unknown) =>
+      JSON.parse(JSON.stringify(value), (_key, it) =>
+        typeof it === 'number' ? Number(it.toPrecision(12)) : it,
+      );
+    const listed = (value: unknown) => (Array.isArray(value) && value.length === 0 ? {} : rounded(value));
+    for (const field of [
+      'messages',
+      'tools',
+      'queue',
+      'statuses',
+      'widgets',
+      'title',
+      'usage',
+      'files',
+      'dialogs',
+      'state',
+      'olderMessages',
+      'lastRun',
+      'bash',
+    ])
+      expect(listed(own[field] ?? null), field).toEqual(listed(snapshot[field] ?? null));
   });
 });

@@ -4,6 +4,7 @@ local server = require('atomic.server')
 
 local M = {}
 
+local patience = 8
 local asked = 0
 local opening = false
 local last ---@type string? What was before the cursor when the server was asked.
@@ -72,7 +73,8 @@ end
 
 ---Asks for completions at the cursor if what is before it calls for them.
 ---@param buffer integer
-function M.look(buffer)
+---@param tried? integer How often that was in vain.
+function M.look(buffer, tried)
   if (vim.fn.pumvisible() == 1 and not more) or not server.offers('completionProvider') or elsewhere(buffer) then
     return
   end
@@ -96,6 +98,15 @@ function M.look(buffer)
     end
     local items = type(result) == 'table' and (result.items or result) or {}
     more = type(result) == 'table' and result.isIncomplete == true
+    if #items == 0 and command and (tried or 0) < patience then
+      -- An agent that is just being started has not said its commands yet.
+      vim.defer_fn(function()
+        if vim.api.nvim_get_current_buf() == buffer and vim.fn.mode():sub(1, 1) == 'i' and last == before then
+          last = nil
+          M.look(buffer, (tried or 0) + 1)
+        end
+      end, 600)
+    end
     shown(buffer, items, column)
   end)
 end

@@ -9,6 +9,7 @@ local waiting = {} ---@type table[]
 local shown ---@type {id: string, close: fun(): string?}?
 local told = {} ---@type table<string, table> Those that the person was told of.
 local seen = {} ---@type table<string, true> Those that a snapshot had.
+local answering = {} ---@type table<string, true> Those whose answer is on its way.
 local over = {} ---@type table<string, true> Those that are settled, for what comes too late.
 local counts = {} ---@type table<string, integer> Open questions by session, as told last.
 local wanted ---@type string? Session whose question is to be opened once it is there.
@@ -29,28 +30,75 @@ local function close_shown()
   end
 end
 
-local function answer(dialog, value)
-  if not vim.iter(waiting):any(function(other)
-    return other.id == dialog.id
-  end) then
-    tell.info('That question was settled already.')
-    return
-  end
-  session.intent('answer', vim.tbl_extend('force', value, { dialog = dialog.id }), {
-    settled = tell.unless_done(),
-    accepted = function(err)
-      if not tell.failed(err) and M.is_local(dialog) then
-        M.settled(dialog.id)
-      end
-    end,
-  })
-end
-
 ---A question of the language server itself, which comes of what the person just did.
 ---@param dialog table
 ---@return boolean
 function M.is_local(dialog)
   return vim.startswith(dialog.id, 'local-')
+end
+
+local function forget(id)
+  waiting = vim.tbl_filter(function(dialog)
+    return dialog.id ~= id
+  end, waiting)
+  if shown and shown.id == id then
+    close_shown()
+  end
+  seen[id], drafts[id] = nil, nil
+  require('atomic.chat').refresh()
+end
+
+---How a question ended that the person knows of and that somebody else settled.
+local function tell_end(dialog, fact)
+  if fact.by and fact.by.id == session.origin then
+    return
+  end
+  local title = require('atomic.render').one_line(dialog.title or '')
+  if fact.by then
+    tell.info(('Answered in %s: %s'):format(fact.by.name, title))
+  elseif fact.outcome == 'expired' then
+    tell.warn('The agent went on without an answer, because its time was up: ' .. title)
+  end
+end
+
+local function add(dialog)
+  local known = vim.iter(waiting):any(function(other)
+    return other.id == dialog.id
+  end)
+  if not known and not answering[dialog.id] then
+    table.insert(waiting, dialog)
+    require('atomic.chat').refresh()
+  end
+end
+
+local function answer(dialog, value)
+  if over[dialog.id] then
+    return tell.info('That question was settled already.')
+  end
+  -- It waits no longer, unless the answer is not taken.
+  answering[dialog.id] = true
+  forget(dialog.id)
+  local function failed(sentence)
+    answering[dialog.id] = nil
+    tell.error(sentence or 'The answer was not taken.')
+    if not over[dialog.id] then
+      add(dialog)
+    end
+  end
+  session.intent('answer', vim.tbl_extend('force', value, { dialog = dialog.id }), {
+    accepted = function(err)
+      if err then
+        failed(err)
+      elseif M.is_local(dialog) then
+        M.settled(dialog.id)
+      end
+    end,
+    settled = function(fact)
+      if fact.outcome ~= 'done' then
+        failed(fact.error)
+      end
+    end,
+  })
 end
 
 local function show(dialog)
@@ -125,30 +173,6 @@ function M.refuse()
   end
 end
 
-local function forget(id)
-  waiting = vim.tbl_filter(function(dialog)
-    return dialog.id ~= id
-  end, waiting)
-  if shown and shown.id == id then
-    close_shown()
-  end
-  seen[id], drafts[id] = nil, nil
-  require('atomic.chat').refresh()
-end
-
----How a question ended that the person knows of and that somebody else settled.
-local function tell_end(dialog, fact)
-  if fact.by and fact.by.id == session.origin then
-    return
-  end
-  local title = require('atomic.render').one_line(dialog.title or '')
-  if fact.by then
-    tell.info(('Answered in %s: %s'):format(fact.by.name, title))
-  elseif fact.outcome == 'expired' then
-    tell.warn('The agent went on without an answer, because its time was up: ' .. title)
-  end
-end
-
 ---A question is over.
 ---@param id string
 ---@param fact? table How, where the agent's.
@@ -156,7 +180,7 @@ function M.settled(id, fact)
   if fact and told[id] then
     tell_end(told[id], fact)
   end
-  over[id], told[id] = true, nil
+  over[id], told[id], answering[id] = true, nil, nil
   forget(id)
 end
 
@@ -177,20 +201,14 @@ local function announce(dialog)
   end
 end
 
----A question that came as a request.
+---A question that came as a request: it is for whoever is here.
 ---@param dialog table
 function M.add(dialog)
   if over[dialog.id] then
     return
   end
-  for _, other in ipairs(waiting) do
-    if other.id == dialog.id then
-      return announce(dialog)
-    end
-  end
-  table.insert(waiting, dialog)
+  add(dialog)
   announce(dialog)
-  require('atomic.chat').refresh()
   if M.is_local(dialog) then
     close_shown()
     show(dialog)
@@ -211,9 +229,8 @@ function M.update(snapshot, whole)
       forget(dialog.id)
     end
   end
-  for _, dialog in ipairs(snapshot.dialogs) do
-    M.add(dialog)
-  end
+  -- They are marked at once, and told when the server thinks that they are for us.
+  vim.iter(snapshot.dialogs):each(add)
   look_elsewhere()
   if wanted and wanted == session.id then
     wanted = nil

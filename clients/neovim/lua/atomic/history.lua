@@ -3,20 +3,23 @@
 -- one of them. Must not know: buffers.
 local M = {}
 
-local entries ---@type string[]?
-local files ---@type {history: string, draft: string}?
+local loaded = {} ---@type table<string, string[]> By folder.
 
 local function most()
   return require('atomic.config').get().history
 end
 
+local function root()
+  local folder = require('atomic.session').root()
+  return vim.uv.fs_realpath(folder) or folder
+end
+
+---Where things of the session's folder lie.
+---@return {history: string, draft: string}
 local function places()
-  if not files then
-    local root = require('atomic.session').root()
-    local folder = vim.fs.joinpath(vim.fn.stdpath('state') --[[@as string]], 'atomic', vim.fn.sha256(root):sub(1, 16))
-    files = { history = folder .. '/history', draft = folder .. '/draft' }
-  end
-  return files
+  local state = vim.fn.stdpath('state') --[[@as string]]
+  local folder = vim.fs.joinpath(state, 'atomic', vim.fn.sha256(root()):sub(1, 16))
+  return { history = folder .. '/history', draft = folder .. '/draft' }
 end
 
 local function read(path)
@@ -40,10 +43,11 @@ local function write(path, text, flags)
 end
 
 local function load()
-  if entries then
-    return entries
+  local key = root()
+  if loaded[key] then
+    return loaded[key]
   end
-  entries = {}
+  local entries = {} ---@type string[]
   local limit = most()
   local text = limit > 0 and read(places().history) or ''
   for line in text:gmatch('[^\n]+') do
@@ -56,6 +60,7 @@ local function load()
     entries = vim.list_slice(entries, #entries - limit + 1)
     write(places().history, table.concat(vim.tbl_map(vim.json.encode, entries), '\n') .. '\n', 'w')
   end
+  loaded[key] = entries
   return entries
 end
 

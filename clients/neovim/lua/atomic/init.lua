@@ -102,18 +102,37 @@ function M.setup(options)
   require('atomic.config').set(options)
 end
 
+---Calls back when the session is that of the folder where the person is: of the repository of the current buffer, if it is a file.
+local function at_folder(done)
+  local session = require('atomic.session')
+  local file = vim.bo.buftype == '' and vim.api.nvim_buf_get_name(0) ~= ''
+  local folder = file and vim.fs.root(0, '.git')
+  session.ensure(function(err)
+    local root = folder and vim.uv.fs_realpath(folder)
+    local now = vim.uv.fs_realpath(session.root())
+    local inside = not root
+      or not now
+      or vim.startswith(root .. '/', now .. '/')
+      or vim.startswith(now .. '/', root .. '/')
+    if err or inside then
+      return done(err)
+    end
+    session.go(folder, done)
+  end)
+end
+
 ---Opens the chat and attaches to the session. `focus` false leaves the cursor where it is.
 ---@param focus? boolean
 function M.open(focus)
   started_with()
-  require('atomic.chat').open(focus)
   if not opening then
     opening = true
-    require('atomic.session').ensure(function(err)
+    at_folder(function(err)
       opening = false
       tell().failed(err)
     end)
   end
+  require('atomic.chat').open(focus)
 end
 
 function M.toggle()
@@ -133,10 +152,13 @@ M.close = lazily('atomic.chat', 'close')
 function M.prompt(text, options)
   options = options or {}
   started_with()
+  at_folder(function()
+    -- Where the session cannot be had the prompt says so, and keeps the text.
+    require('atomic.prompt').deliver(options.behavior or 'prompt', text)
+  end)
   if options.open ~= false then
     require('atomic.chat').open(false)
   end
-  require('atomic.prompt').deliver(options.behavior or 'prompt', text)
 end
 
 ---Sends any intent of docs/commands.md. Gives its id.

@@ -10,7 +10,7 @@ local M = { snapshot = fold.empty() }
 ---@alias atomic.Listener fun(batch: {facts: table[], reset: boolean}, snapshot: table)
 
 local cursor ---@type {epoch: string, seq: integer}?
-local place ---@type {name: string, workspace: string}? Of the session, for a server that does not know it.
+local place ---@type {name?: string, workspace: string}? Of the session, for a server that does not know it.
 local attached = false
 local waiting = {} ---@type fun(err?: string)[]
 local listeners = {} ---@type atomic.Listener[]
@@ -173,6 +173,25 @@ function M.ensure(callback)
   end)
 end
 
+---Goes to the session of a folder, if that is another one.
+---@param folder string
+---@param done fun(err?: string)
+function M.go(folder, done)
+  M.ensure(function(first)
+    if first or not place or place.workspace == folder then
+      return done(first)
+    end
+    server.request('atomic/attach', { workspace = folder, current = true }, function(err, result)
+      if not err then
+        -- Its name comes with the list of sessions.
+        cursor, place = nil, { workspace = folder }
+        reset(result)
+      end
+      done(err)
+    end)
+  end)
+end
+
 ---The session that is current in the server.
 ---@return atomic.Tab?
 function M.tab()
@@ -232,7 +251,7 @@ end
 
 ---@return string folder of the session
 function M.root()
-  return server.root()
+  return place and place.workspace or server.root()
 end
 
 ---@return integer? id of the LSP client
