@@ -190,7 +190,7 @@ local function is_ours(dialog)
 end
 
 local function announce(dialog)
-  if told[dialog.id] or not is_ours(dialog) then
+  if told[dialog.id] or answering[dialog.id] or not is_ours(dialog) then
     return
   end
   told[dialog.id] = dialog
@@ -229,8 +229,10 @@ function M.update(snapshot, whole)
       forget(dialog.id)
     end
   end
-  -- They are marked at once, and told when the server thinks that they are for us.
-  vim.iter(snapshot.dialogs):each(add)
+  for _, dialog in ipairs(snapshot.dialogs) do
+    add(dialog)
+    announce(dialog)
+  end
   look_elsewhere()
   if wanted and wanted == session.id then
     wanted = nil
