@@ -241,6 +241,8 @@ describeWithEditor('nvim', 'the Neovim plugin, on the real pi', () => {
     const neovim = await withPlugin([]);
     await command(neovim, 'checkhealth atomic');
     expect(await neovim.text()).toMatch(/OK.*Neovim 0\.1/);
+    expect(await neovim.text()).toMatch(/OK.*atomic-lsp: version/);
+    expect(await neovim.text()).toMatch(/OK.*agent: .*as `settings\.agent` says/);
     expect(await neovim.text()).not.toContain('ERROR');
   });
 });

@@ -52,7 +52,7 @@ describeWithEditor('nvim', 'sessions in the Neovim plugin', () => {
   it('forks with the text back, shows the branches, resumes, renames and exports', async () => {
     const home = mkdtempSync(join(tmpdir(), 'atomic-lsp-nvim-'));
     try {
-      const neovim = await withPlugin(['Answer one.', 'Answer two.', 'Answer three.'], { agentHome: home });
+      const neovim = await withPlugin(['Answer one.', 'Answer two.', 'Another answer.'], { agentHome: home });
       await neovim.command('Atomic First question');
       await neovim.shows('Answer one.');
       await neovim.phase('idle');
@@ -95,6 +95,11 @@ describeWithEditor('nvim', 'sessions in the Neovim plugin', () => {
       await neovim.command('Atomic export a page ä.html');
       await neovim.events.next('notify', ({ message }) => message.includes('a page ä.html'));
       expect(readFileSync(page, 'utf8')).toContain('<html');
+      await neovim.command('Atomic retry');
+      await neovim.shows('Another answer.');
+      await neovim.phase('idle');
+      expect(await neovim.chat()).toContain('Second question\n\n## Atomic\n\nAnother answer.');
+      expect(await neovim.chat()).not.toContain('Answer two.');
       await neovim.command('Atomic get_session_stats');
       await neovim.waitFor("vim.api.nvim_buf_get_name(0) == 'atomic://data'");
       expect(await neovim.value(here)).toContain('tokens');

@@ -94,6 +94,7 @@ return {
     { name = "new", words = 0, args = "", doc = "Begins a new conversation." },
     { name = "resume", words = 0, args = "", doc = "Opens an earlier session of this folder." },
     { name = "fork", words = 0, args = "", doc = "New session before one of your messages, whose text comes back to the prompt." },
+    { name = "retry", words = 0, args = "", doc = "Asks your last prompt again, in a new session before it." },
     { name = "clone", words = 0, args = "", doc = "Goes on in a copy." },
     { name = "tree", words = 0, args = "", doc = "The branches of the session; |atomic-tree|." },
     { name = "name", words = "any", args = "{text}", doc = "Names the session." },

@@ -161,6 +161,22 @@ return {
       return line(message.text)
     end, fork)
   end,
+  retry = function()
+    atomic().execute('atomic.getForkMessages', {}, function(err, data)
+      local messages = type(data) == 'table' and data.messages or {}
+      local last = messages[#messages]
+      if tell.failed(err) then
+        return
+      elseif not last then
+        return tell.warn('There is no prompt to ask again.')
+      end
+      atomic().intent('fork', { entryId = last.entryId }, {
+        settled = tell.unless_done(function(forked)
+          atomic().prompt(type(forked.text) == 'string' and forked.text or last.text)
+        end),
+      })
+    end)
+  end,
   clone = intent('clone'),
   tree = function()
     require('atomic.tree').open()
