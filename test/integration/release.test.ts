@@ -52,7 +52,7 @@ describe('the tarball', () => {
       /^(package\.json|README\.md|CHANGELOG\.md|SECURITY\.md|LICENSE)$/,
       /^dist\/([a-z-]+(-[A-Z0-9]+)?\.js|THIRD-PARTY\.txt)$/,
       /^docs\/[a-z-]+\.md$/,
-      /^clients\/neovim\/(README\.md|doc\/.*\.txt|(lua|plugin|ftplugin|syntax|queries)\/.*)$/,
+      /^clients\/neovim\/(README\.md|doc\/(atomic\.txt|tags)|(lua|plugin|ftplugin|syntax|queries)\/.*)$/,
       /^clients\/emacs\/[^/]+\.(el|md|org|texi|info)$/,
       /^clients\/emacs\/NEWS$/,
       /^clients\/helix\/[^/]+\.(toml|md)$/,
