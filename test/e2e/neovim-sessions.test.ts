@@ -226,7 +226,8 @@ describeWithEditor('nvim', 'sessions in the Neovim plugin', () => {
     await neovim.shows('Again.');
     await neovim.phase('idle');
     await neovim.command('Atomic /ask-confirm');
-    await neovim.waiting(1);
+    // The request may be ahead of the fact.
+    await neovim.waitFor("#require('atomic').state().dialogs == 1");
     const own = await neovim.lua<Record<string, unknown>>("return require('atomic').state()");
     const { snapshot } = await neovim.request<{ snapshot: Record<string, unknown> }>('atomic/attach', {});
     // Lua's empty list is an empty object, too, and its JSON has 14 digits.

@@ -186,7 +186,7 @@ export async function startNeovim(options: NeovimOptions = {}): Promise<Neovim> 
       if (state === 'ended') throw new Error(`${command} ended at its start:\n${lspLog(home)}`);
       return client;
     },
-    async waitFor(lua, { timeout = 15_000 } = {}) {
+    async waitFor(lua, { timeout = 30_000 } = {}) {
       const id = ++asked;
       await neovim.lua('atomic_test.await(...)', id, lua);
       const { error, value } = await outcome('condition', id, timeout).catch((cause) => {
