@@ -13,19 +13,20 @@ local function cpu()
   return seconds(usage.utime) + seconds(usage.stime)
 end
 
----Measures until `stop` is called: the longest time in which nothing else could be done, and the processor time.
+---Measures until `stop` is called: the longest time in which nothing else could be done, by the clock and by the processor, which other
+---programs do not lengthen; and the processor time of all.
 local function measure()
-  local longest, last = 0, vim.uv.hrtime()
+  local longest, busiest, last, last_cpu = 0, 0, vim.uv.hrtime(), cpu()
   local timer = assert(vim.uv.new_timer())
   local gaps = {}
   timer:start(1, 1, function()
-    local now = vim.uv.hrtime()
-    local gap = (now - last) / 1e6 - 1
-    last = now
-    if gap > 1 then
-      table.insert(gaps, gap)
+    local now, now_cpu = vim.uv.hrtime(), cpu()
+    local gap, busy = (now - last) / 1e6 - 1, (now_cpu - last_cpu) * 1e3
+    last, last_cpu = now, now_cpu
+    if busy > 1 then
+      table.insert(gaps, busy)
     end
-    longest = math.max(longest, gap)
+    longest, busiest = math.max(longest, gap), math.max(busiest, busy)
   end)
   local begun = cpu()
   return function()
@@ -33,7 +34,7 @@ local function measure()
     timer:close()
     table.sort(gaps)
     local many = gaps[math.max(1, math.floor(#gaps * 0.99))] or 0
-    return { longest = longest, often = many, cpu = cpu() - begun }
+    return { longest = longest, busiest = busiest, often = many, cpu = cpu() - begun }
   end
 end
 

@@ -77,6 +77,8 @@ try {
         startMs: round(startMs, 2),
         longestBlockMs: round(figure('bridge', 'longest')),
         localLongestBlockMs: round(figure('here', 'longest')),
+        busiestMs: round(figure('bridge', 'busiest')),
+        localBusiestMs: round(figure('here', 'busiest')),
         cpuSeconds: round(figure('bridge', 'cpu'), 2),
         localCpuSeconds: round(figure('here', 'cpu'), 2),
         cpuRatio: round(median(runs.map((run) => run.bridge.cpu / run.here.cpu)), 2),
