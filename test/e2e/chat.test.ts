@@ -151,8 +151,12 @@ describeWithEditor('nvim', 'the chat in Neovim without a plugin', () => {
     const hover = await ask<{ contents: { value: string } }>('hover', about);
     expect(hover.contents.value).toMatch(/`bash` · done · \d+\.\d s[\s\S]*"timeout": 60/);
     const lenses = await ask<{ command: { title: string; command: string; arguments: [] } }[]>('codeLens');
-    expect(lenses.map(({ command }) => command.title)).toEqual(['Ask again', 'Fork from here']);
-    const fork = lenses[1]!.command;
+    expect(lenses.map(({ command }) => command.title)).toEqual([
+      'Ask again',
+      'Open to copy',
+      'Fork from here',
+    ]);
+    const fork = lenses[2]!.command;
     await neovim.executeCommand(fork.command, fork.arguments);
     await has('Another conversation');
   }, 90_000);

@@ -72,6 +72,23 @@ export function outlineOf(text: string): Turn[] {
   return turns;
 }
 
+/** What the agent said in a turn, as it stands there: without thinking, tools, questions and the transcript's own lines. */
+export function answerIn(text: string, { answers, end, parts }: Turn): string {
+  const [from] = answers;
+  if (from === undefined) return '';
+  return text
+    .split(/\r\n|\n|\r/)
+    .slice(0, end + 1)
+    .flatMap((line, at) => {
+      const other =
+        at < from || line.includes(mark) || parts.some((part) => part.line <= at && at <= part.end);
+      return other ? [] : [line];
+    })
+    .join('\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}
+
 function partOf(title: string): Pick<Part, 'kind' | 'title'> {
   const plain = title.replace(/`+ ?(.*?) ?`+$/, '$1');
   if (title === 'Question') return { kind: 'question', title };

@@ -94,6 +94,9 @@ export function chatFeature({ documents, chatOf }: ChatFeatureParts): Feature {
           ...(last && snapshot && !snapshot.run
             ? [lens('Ask again', 'atomic.prompt', [{ message: turn.prompt }])]
             : []),
+          ...(turn.answers.length > 0
+            ? [lens('Open to copy', 'atomic.openAnswer', [{ uri, line: turn.line }])]
+            : []),
           ...(entry === undefined ? [] : [lens('Fork from here', 'atomic.fork', [{ entryId: entry }])]),
         ];
       });

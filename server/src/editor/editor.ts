@@ -226,6 +226,7 @@ export function createEditor(parts: EditorParts): Editor {
       client,
       tabs,
       files,
+      documents,
       show,
       folder,
       folders: () => folders,

@@ -4,6 +4,7 @@
 import type { FileChange } from '../protocol/changes.ts';
 import { AtomicError } from '../protocol/errors.ts';
 import type { Log } from '../session/ports.ts';
+import { type AnswerParts, showAnswer } from './answer-alone.ts';
 import { showChanges } from './changes.ts';
 import type { Client } from './client.ts';
 import type { CommandParts, Local } from './commands.ts';
@@ -17,6 +18,7 @@ import type { View } from './view.ts';
 export interface LocalsParts extends Pick<TabCommandParts, 'tabs' | 'folders' | 'known'> {
   client: Client;
   files: Pick<Files, 'compose'>;
+  documents: AnswerParts['documents'];
   show: Show;
   /** The folder of a session; attaches if need be. */
   folder(session: string): Promise<string>;
@@ -39,6 +41,10 @@ export function createLocals(parts: LocalsParts): Pick<CommandParts, 'locals' | 
       compose: { answer: { opens: 'prompt.md' }, run: files.compose },
       open: { answer: { opens: 'views' }, run: (_, tab) => view(tab).open() },
       older_turns: { answer: { opens: 'views' }, run: (_, tab) => view(tab).older() },
+      open_answer: {
+        answer: { opens: 'answer.md' },
+        run: (params, tab) => showAnswer(params, tab, parts),
+      },
       changes: {
         answer: { opens: 'changes.diff' },
         run: (_, tab) =>

@@ -19,6 +19,7 @@ import { argumentOffers } from './prompt-arguments.ts';
 import { createPromptCommands, type PromptCommands } from './prompt-commands.ts';
 import { completionList } from './prompt-completion.ts';
 import { createPromptDiagnostics } from './prompt-diagnostics.ts';
+import { promptFolds, promptLinks, promptSymbols } from './prompt-outline.ts';
 import type { Tab, Tabs } from './tabs.ts';
 
 /** What a prompt is sent with: parameters of `prompt`. */
@@ -152,7 +153,13 @@ export function createPrompting(parts: PromptingParts): Prompting {
     }
   };
 
+  const promptText = (uri: string): string => (isPrompt(uri) ? (documents.text(uri) ?? '') : '');
+
   const feature: Feature = {
+    'textDocument/documentSymbol': ({ textDocument: { uri } }) => promptSymbols(promptText(uri)),
+    'textDocument/foldingRange': ({ textDocument: { uri } }) => promptFolds(promptText(uri)),
+    'textDocument/documentLink': ({ textDocument: { uri } }) =>
+      promptLinks(promptText(uri), placeOf(tabOf(uri) ?? tabs.current)),
     async 'textDocument/hover'({ textDocument: { uri }, position }) {
       const text = documents.text(uri);
       const tab = tabOf(uri);

@@ -97,6 +97,17 @@ export const bridgeRows = [
     returns: '`{opens}`: what is shown.',
   }),
   row({
+    name: 'open_answer',
+    group: files,
+    title: 'Open an answer alone',
+    doc: 'Opens what the agent said, without tools and thinking, as a document of its own to copy from. `uri` and `line` name a place in an open chat, whose turn is meant; without them the newest answer is.',
+    params: { uri, line: z.int().min(0).optional() },
+    bare: (given) => ({ uri: given }),
+    kind: 'local',
+    returns: '`{opens}`: the file.',
+    example: {},
+  }),
+  row({
     name: 'list_tabs',
     group: several,
     title: 'List the sessions side by side',

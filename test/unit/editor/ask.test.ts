@@ -1,6 +1,6 @@
 // Questions of the agent: shown one at a time, answered in every way, closed when they are settled elsewhere, never guessed.
 import { describe, expect, it } from 'vitest';
-import type { CancellationToken } from 'vscode-jsonrpc/node';
+import { type CancellationToken, ResponseError } from 'vscode-jsonrpc/node';
 import { attached, opened, other, settled, startEditor, turn, us } from './support.ts';
 
 const allow = opened({ id: 'd1', title: 'Run rm?', options: ['Allow', 'Deny'] });
@@ -64,7 +64,7 @@ describe('in an editor that shows them', () => {
     expect(editor.hub.intents[0]!.params).toEqual({ dialog: 'd1', confirmed: true });
   });
 
-  it.each([[null], [{}], [{ title: 'Something else' }], ['Allow']])(
+  it.each([[null], [{}], [{ title: 'Something else' }], ['Allow'], [new ResponseError(-32800, 'cancelled')]])(
     'a dismissal (%j) is no answer: the question stays open and is told again',
     async (result) => {
       const editor = await startEditor({ answers: { 'window/showMessageRequest': () => result } });

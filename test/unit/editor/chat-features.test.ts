@@ -1,5 +1,5 @@
 // Symbols, folds, links, lenses, hints and hovers of a chat document, as an editor asks for them.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -101,16 +101,16 @@ it('offers to ask again, to stop and to fork, when each is possible', async () =
   const { editor, hub, ask } = await chat();
   const titles = async () =>
     (await ask('codeLens')).map(({ command }: { command: { title: string } }) => command.title);
-  expect(await titles()).toEqual(['Ask again']);
+  expect(await titles()).toEqual(['Ask again', 'Open to copy']);
   expect(hub.reads).toEqual([]);
   hub.data.get_fork_messages = { messages: [{ text: 'Look at it.', entryId: 'e1' }] };
   hub.append({ type: 'agent_started', agent: { command: 'pi', name: 'pi', demo: false } });
   await turn();
-  expect(await titles()).toEqual(['Ask again', 'Fork from here']);
+  expect(await titles()).toEqual(['Ask again', 'Open to copy', 'Fork from here']);
   hub.append({ type: 'agent_start' });
   await turn();
-  expect(await titles()).toEqual(['Stop', 'Fork from here']);
-  const [, fork] = await ask('codeLens');
+  expect(await titles()).toEqual(['Stop', 'Open to copy', 'Fork from here']);
+  const fork = (await ask('codeLens')).at(-1);
   await editor.execute(fork.command.command, ...fork.command.arguments);
   expect(hub.intents.at(-1)).toMatchObject({ command: 'fork', params: { entryId: 'e1' } });
 });
@@ -125,4 +125,26 @@ it('says nothing of a document that is no chat', async () => {
     expect(await editor.connection.sendRequest(`textDocument/${method}`, { textDocument: { uri } })).toEqual(
       [],
     );
+});
+
+it('opens an answer alone: that of a turn, or the newest', async () => {
+  const { editor, hub, ask } = await chat();
+  const file = () => readFileSync(join(folder, 'state', 'answer.md'), 'utf8');
+  hub.append(user('More?'), ends([text('No.\n\n\n\n```js\nx\n```')]));
+  await turn();
+  await editor.execute('atomic.openAnswer');
+  await editor.when(() => editor.messages().some((it) => it.includes('answer.md')));
+  expect(file()).toBe('No.\n\n```js\nx\n```\n');
+  // The document shows the first turn alone.
+  const [, copy] = await ask('codeLens');
+  await editor.execute(copy.command.command, ...copy.command.arguments);
+  await editor.when(() => !file().startsWith('No.'));
+  expect(file()).toBe('See `src/ü b.ts:12` and `src/none.ts`.\n\nDone.\n');
+});
+
+it('says so when there is no answer to open', async () => {
+  const editor = await startEditor();
+  await attached(editor);
+  await editor.execute('atomic.openAnswer');
+  await editor.when(() => editor.messages().some((it) => it.includes('There is no answer here yet')));
 });

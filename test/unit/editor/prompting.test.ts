@@ -268,3 +268,32 @@ describe('sending', () => {
     });
   });
 });
+
+it('has its command, mentions and code as symbols, the code as folds, and what is there as links', async () => {
+  const editor = await editorWith();
+  const text =
+    '/review 🎉 @"src/a b.ts":2, @none.ts\r\n```js\r\n@x.ts\r\n```\r\n`@y.ts` and #prompt.md @src/';
+  await open(editor, uri(), text);
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into it
+  const ask = (method: string, at = uri()): Promise<any> =>
+    editor.connection.sendRequest(`textDocument/${method}`, { textDocument: { uri: at } });
+  const symbols = await ask('documentSymbol');
+  expect(symbols.map(({ name }: { name: string }) => name)).toEqual([
+    '/review',
+    '@"src/a b.ts":2',
+    '@none.ts',
+    'js',
+    '#prompt.md',
+    '@src/',
+  ]);
+  expect(await ask('foldingRange')).toEqual([{ startLine: 1, endLine: 3 }]);
+  const links = await ask('documentLink');
+  expect(links.map(({ target }: { target: string }) => target)).toEqual([
+    `${pathToFileURL(path.join(workspace, 'src', 'a b.ts')).href}#L2`,
+    pathToFileURL(path.join(workspace, 'src')).href,
+  ]);
+  expect(links[0].range).toEqual({ start: { line: 0, character: 11 }, end: { line: 0, character: 26 } });
+  const other = pathToFileURL(path.join(workspace, 'notes.md')).href;
+  await open(editor, other, text);
+  expect(await ask('documentSymbol', other)).toEqual([]);
+});

@@ -659,6 +659,15 @@ return {
     needs = false,
   },
   {
+    id = "atomic.openAnswer",
+    name = "open_answer",
+    title = "Open an answer alone",
+    doc = "Opens what the agent said, without tools and thinking, as a document of its own to copy from. `uri` and `line` name a place in an open chat, whose turn is meant; without them the newest answer is.",
+    group = "Prompt file and chat",
+    kind = "local",
+    needs = false,
+  },
+  {
     id = "atomic.listTabs",
     name = "list_tabs",
     title = "List the sessions side by side",
