@@ -1,4 +1,4 @@
-// The Emacs package while 1 MB streams at 1,000 deltas a second: node test/bench/emacs.mjs [REPETITIONS]. Prints, as JSON, the longest
+// The Emacs package while 1 MB streams at 1,000 deltas a second: node test/bench/emacs.mjs [REPETITIONS [DELTAS]]. Prints, as JSON, the longest
 // block of the command loop and the processor time, and both against the same text inserted by a local timer in the same Emacs.
 // Needs the editors of test/editors/provision.sh, tmux and a build.
 import { execFileSync } from 'node:child_process';
@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const repetitions = Number(process.argv[2] ?? 3);
+const deltas = Number(process.argv[3] ?? 10_000);
 const editors =
   process.env.ATOMIC_TEST_EDITORS ||
   join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'atomic-editors');
@@ -21,7 +22,7 @@ const code = `(progn
   (setq atomic-server-command (list ${lisp(process.execPath)} ${lisp(here('../../dist/main.js'))} "--stdio")
         atomic-draft-directory nil
         atomic-settings '(:hub :json-false :agent (:command ${lisp(process.execPath)}
-                          :args [${lisp(here('stream-agent.mjs'))} "10000" "1000" "100"])))
+                          :args [${lisp(here('stream-agent.mjs'))} "${deltas}" "1000" "100"])))
   (atomic-bench-run ${repetitions} ${lisp(result)}))`;
 const command = [
   join(editors, 'trixie/bin/emacs'),
