@@ -118,6 +118,7 @@ export function createTranscriptTools(page: Page): TranscriptTools {
       underHeading = undefined;
     },
     looked(now) {
+      if (page.streaming) return;
       for (const call of calls.values()) {
         const { output, startedAt } = call;
         if (!output || startedAt === undefined || now < call.look) continue;
