@@ -2,6 +2,7 @@
 // words, what to do. Must not know: processes.
 import type { AgentIdentity } from '../protocol/facts.ts';
 import type { AgentExit } from '../session/ports.ts';
+import { withoutSecrets } from '../session/secrets.ts';
 
 /**
  * How an agent ended, for people. `spoke`: whether it ever wrote a record; `stderr`: the end of its stderr.
@@ -34,7 +35,7 @@ const errorLine = /^(?:[\w.$]*Error\b|error\b|fatal\b)/i;
 
 /** What an agent said last on stderr, as one line of at most 400 characters: its error if one stands out, else the end. */
 export function lastWords(stderr: string): string {
-  const lines = stderr
+  const lines = withoutSecrets(stderr)
     .replace(escapes, '')
     .replace(controls, '')
     .split('\n')

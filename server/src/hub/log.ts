@@ -4,6 +4,7 @@ import path from 'node:path';
 import { pino } from 'pino';
 import { createStream } from 'rotating-file-stream';
 import type { Log } from '../session/ports.ts';
+import { withoutSecrets } from '../session/secrets.ts';
 import { makeFolder } from './folders.ts';
 
 export interface LogFile {
@@ -86,15 +87,12 @@ export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 /** Names of fields whose values are secret, and of those that hold what people and models write. */
 const secretName =
   /(key|token|secret|passw|credential|authorization|cookie|^env$|^text$|prompt|content|^answer|^delta$|^value$)/i;
-/** Values that look like secrets wherever they stand. */
-const secretValue =
-  /\b(sk-[\w-]{8,}|gh[a-z]_\w{16,}|xox[a-z]-[\w-]{8,}|AKIA\w{12,}|eyJ[\w-]{10,}\.[\w-]+\.[\w-]+)|\b(Bearer|Basic)\s+\S+|(:\/\/[^/\s:@]+:)[^/\s@]+@/g;
 const textLimit = 4000;
 
 /** The fields as they may be written. Errors become name, sentence and stack; depth and length are bounded. */
 export function redacted(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') {
-    const safe = value.replace(secretValue, '[secret]');
+    const safe = withoutSecrets(value);
     return safe.length > textLimit ? `${safe.slice(0, textLimit)}… (${safe.length})` : safe;
   }
   if (typeof value !== 'object' || value === null) return value;

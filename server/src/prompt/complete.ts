@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { commandRow } from '../protocol/commands.ts';
 import type { AgentCommand } from '../protocol/records.ts';
+import { oneLine as cleanLine, literal } from '../session/transcript-text.ts';
 import { typedCommands } from '../session/typed.ts';
 import type { FileListing } from './file-list.ts';
 import { mentionOf, type Writing } from './mentions.ts';
@@ -56,7 +57,9 @@ export function commandOffers(typed: string, commands: readonly AgentCommand[] |
   const own = (commands ?? []).map(({ name, source, description }) => ({
     name,
     detail: oneLine(description ?? sources[source] ?? source),
-    about: [sources[source] ?? source, description].filter((part) => part).join('\n\n'),
+    about: [sources[source] ?? source, description]
+      .flatMap((part) => (part ? [literal(part)] : []))
+      .join('\n\n'),
   }));
   const theirs = typedCommands()
     .filter(({ name }) => !own.some((command) => command.name === name))
@@ -199,7 +202,4 @@ const symbolOffer = (symbol: DocumentSymbol) => ({
 
 const languageOf = (name: string, known: string): string =>
   /\.(?:md|markdown|mdx)$/i.test(name) ? 'markdown' : known;
-const oneLine = (text: string): string => {
-  const line = text.replace(/\s+/g, ' ').trim();
-  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
-};
+const oneLine = (text: string): string => cleanLine(text, 80);

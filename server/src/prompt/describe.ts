@@ -1,6 +1,7 @@
 // What will be sent, in Markdown for a person. Guarantees: pure; short, whatever it is about. Must not know: who shows it.
 import { commandRow } from '../protocol/commands.ts';
 import type { AgentCommand } from '../protocol/records.ts';
+import { literal } from '../session/transcript-text.ts';
 import { typedCommands } from '../session/typed.ts';
 import { type Part, type Plan, sized } from './plan.ts';
 import { blockLimit } from './reference.ts';
@@ -21,24 +22,24 @@ export function describedPart({ mention, target, becomes, problem }: Part): stri
     const cut = text.length > blockLimit ? `, the first ${sized(blockLimit)} of them` : '';
     const fate = becomes === 'text' ? `are sent with the prompt${cut}` : 'are not sent, only the name is';
     lines.push(
-      `**${target.shown ?? mention.name}**: ${where}, ${size} ${fate}.${unsaved ? ' They are the editor’s text, which is not saved yet.' : ''}`,
+      `**${literal(target.shown ?? mention.name)}**: ${where}, ${size} ${fate}.${unsaved ? ' They are the editor’s text, which is not saved yet.' : ''}`,
       fenced(text, languageId),
     );
   } else if (target.kind === 'image') {
     const { image, size, shown } = target;
     const pixels = image.width === undefined ? '' : `, ${image.width} × ${image.height} pixels`;
     lines.push(
-      `**${shown}**: ${image.mimeType}${pixels}, ${sized(size)}${becomes === 'image' ? ', is sent as an image' : ''}.`,
+      `**${literal(shown)}**: ${image.mimeType}${pixels}, ${sized(size)}${becomes === 'image' ? ', is sent as an image' : ''}.`,
     );
   } else if (target.kind === 'folder') {
     const { entries, more, shown } = target;
     lines.push(
-      `**${shown}**: a folder; the names of ${entries.length + more} entries ${becomes === 'listing' ? 'are sent' : 'are not sent'}.`,
+      `**${literal(shown)}**: a folder; the names of ${entries.length + more} entries ${becomes === 'listing' ? 'are sent' : 'are not sent'}.`,
       fenced(entries.join('\n'), ''),
     );
   } else if (target.kind === 'missing' && !problem) return '';
-  else lines.push(`**${mention.name}**`);
-  return [...lines, ...(problem ? [problem.sentence] : [])].join('\n\n');
+  else lines.push(`**${literal(mention.name)}**`);
+  return [...lines, ...(problem ? [literal(problem.sentence)] : [])].join('\n\n');
 }
 
 /** What a typed command is. */
@@ -56,11 +57,12 @@ export function describedCommand(
     none: '',
     unknown: 'the agent is not here yet to say what it is',
   }[means];
-  const said = own?.description ?? row?.doc;
+  // A project may bring commands, and what it says of them.
+  const said = own?.description === undefined ? row?.doc : literal(own.description);
   return [
-    `**/${name}**${what ? `: ${what}` : ''}`,
+    `**/${literal(name)}**${what ? `: ${what}` : ''}`,
     ...(said ? [said] : []),
-    ...(problem ? [problem.sentence] : []),
+    ...(problem ? [literal(problem.sentence)] : []),
   ].join('\n\n');
 }
 

@@ -41,7 +41,8 @@ export function createIntents(parts: {
       const response = await parts.conduct(request);
       if (!response.success)
         return { outcome: 'refused', error: response.error ?? `The agent refused ${request.row.name}.` };
-      const tellable = response.data !== undefined && request.row.name !== 'save_provider_credential';
+      const command = request.row.name === 'rpc' ? request.params.command?.type : request.row.name;
+      const tellable = response.data !== undefined && command !== 'save_provider_credential';
       return { outcome: 'done', ...(tellable && { data: response.data }) };
     } catch (error) {
       const known = error instanceof AtomicError;

@@ -170,6 +170,9 @@ export function fenced(text: string, language = ''): string {
   return `${fence}${language}\n${text}\n${fence}`;
 }
 
+/** A text that Markdown shows as it is: no link, no picture, no element, no code (CommonMark 2.4), and nothing for a terminal. */
+export const literal = (text: string): string => cleaned(text).replace(/[\\`<[\]]/g, '\\$&');
+
 /** A text in a code span whose delimiter is longer than any in it (CommonMark 6.1). */
 export function codeSpan(text: string): string {
   const longest = (text.match(/`+/g) ?? []).reduce((most, run) => Math.max(most, run.length), 0);
