@@ -17,7 +17,7 @@ import {
 
 /** Lines of a tool's output and of a diff that are kept, and UTF-16 units of a line. */
 export const outputKept = { head: 20, tail: 20, width: 500 };
-export const diffKept = { head: 200, tail: 100, width: 1000 };
+export const diffKept = { head: 200, tail: 100, width: 1000, exact: true };
 
 /** ` 2026-12-01 05:14`, in the time zone of the process; empty where no time is known. */
 export function timeOf(milliseconds: number | undefined): string {

@@ -186,6 +186,8 @@ export interface Kept {
   tail: number;
   /** UTF-16 units of a line. */
   width: number;
+  /** White space at the ends of lines says something. */
+  exact?: boolean;
 }
 
 /** A line, cleaned and cut. Only what is kept is looked at. */
@@ -194,19 +196,20 @@ export function cutLine(line: string, width: number): string {
   return clean.length > width ? `${clean.slice(0, width).replace(/[\ud800-\udbff]$/, '')}…` : clean;
 }
 
-/** The first and last lines of a text and how many were left out; long lines are cut, white space at their ends is gone. */
-export function boundedLines(text: string, { head, tail, width }: Kept): string[] {
+/** The first and last lines of a text and how many were left out; long lines are cut. */
+export function boundedLines(text: string, { head, tail, width, exact }: Kept): string[] {
   const all = text
     .replace(/^[\r\n]+/, '')
     .trimEnd()
     .split(/\r\n|\r|\n/);
   const left = all.length - head - tail;
-  const cut = (lines: string[]) => lines.map((line) => cutLine(line, width).trimEnd());
+  const cut = (lines: string[]) =>
+    lines.map((line) => (exact ? cutLine(line, width) : cutLine(line, width).trimEnd()));
   const kept =
     left <= 1
       ? cut(all)
       : [...cut(all.slice(0, head)), `… ${left} lines left out`, ...cut(all.slice(all.length - tail))];
-  while (kept.at(-1) === '') kept.pop();
+  while (kept.at(-1)?.trimEnd() === '') kept.pop();
   return kept;
 }
 

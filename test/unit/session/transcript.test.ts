@@ -97,8 +97,9 @@ it('bounds output, and no output leaves its block', () => {
 });
 
 it('shows a diff as one', () => {
-  expect(written(toolFacts('a', 'x', 'Edited.', { details: { diff: '-1 a\n+1 b' } }))).toContain(
-    '```diff\n-1 a\n+1 b\n```\n',
+  // Also one in nothing but white space.
+  expect(written(toolFacts('a', 'x', 'Edited.', { details: { diff: '-1 a  \n+1 a\n+2 b' } }))).toContain(
+    '```diff\n-1 a  \n+1 a\n+2 b\n```\n',
   );
 });
 
