@@ -3,6 +3,7 @@
 // touched; files are the user's alone. Must not know: how a prompt travels, what the agent asks for.
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { AtomicError } from '../protocol/errors.ts';
 import type { Clock, Log } from '../session/ports.ts';
@@ -82,7 +83,9 @@ export function createFiles(parts: FilesParts): Files {
   // After the editor or its server died, the file on disk has what was sent.
   const looks = new Map<string, Promise<boolean>>();
   const look = async (uri: string, file: string, text: string) => {
-    if (!(await parts.taken(file, plain(text))) || documents.text(uri) !== text) return false;
+    // A new server may be given a document that a person is writing in.
+    const saved = plain(await readFile(file, 'utf8')) === plain(text);
+    if (!saved || !(await parts.taken(file, plain(text))) || documents.text(uri) !== text) return false;
     client.message(
       'info',
       'The prompt file had what was sent before, so it is empty now; atomic.history has it.',

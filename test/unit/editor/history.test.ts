@@ -55,6 +55,7 @@ describe('a prompt file that has what was sent before', () => {
   it('is emptied when it is opened, and says where that is', async () => {
     const editor = await editorWith(helix);
     kept(editor, 'Other', 'Sent ß\nbefore');
+    writeFileSync(promptFile(), 'Sent ß\nbefore\n');
     await open(editor, promptUri(), 'Sent ß\r\nbefore\r\n');
     await editor.until('workspace/applyEdit');
     expect(edits(editor)[0]).toEqual([{ range: at(0, 0, 2, 0), newText: '' }]);
@@ -68,6 +69,7 @@ describe('a prompt file that has what was sent before', () => {
     async (text) => {
       const editor = await editorWith(helix);
       kept(editor, 'Sent before');
+      writeFileSync(promptFile(), text);
       await open(editor, promptUri(), text);
       await editor.execute('atomic.listHistory');
       await editor.execute('atomic.listHistory');
@@ -75,6 +77,16 @@ describe('a prompt file that has what was sent before', () => {
       expect(editor.messages()).toEqual([]);
     },
   );
+
+  it('stays when the text is being written and not saved, as after a restart of the server', async () => {
+    const editor = await editorWith(helix);
+    kept(editor, 'Go on');
+    writeFileSync(promptFile(), 'Something else');
+    await open(editor, promptUri(), 'Go on');
+    await editor.execute('atomic.listHistory');
+    await editor.execute('atomic.listHistory');
+    expect(edits(editor)).toEqual([]);
+  });
 
   it('is not what a reference is added to, on disk or in a document that opens', async () => {
     const editor = await editorWith(helix);
