@@ -12,6 +12,7 @@ import { createLineSplitter } from './lines.ts';
 import { type AgentProcess, ladder, type ProcessEnd } from './process.ts';
 import { createLineParser } from './records.ts';
 import { createSettler } from './settle.ts';
+import { shapedMessage, worded } from './shape.ts';
 import { createTranslator } from './translate.ts';
 import { createUi } from './ui.ts';
 
@@ -66,7 +67,7 @@ export function createLink({ clock, log }: { clock: Clock; log: Log }, events: A
   const answered = (response: ResponseRecord) => {
     const call = calls.answered(response);
     if (!call) {
-      log.debug({ command: String(response.command) }, 'answer that nobody waits for');
+      log.debug({ command: worded(response.command) }, 'answer that nobody waits for');
       return;
     }
     const cancelled = (response.data as { cancelled?: unknown } | undefined)?.cancelled === true;
@@ -84,7 +85,7 @@ export function createLink({ clock, log }: { clock: Clock; log: Log }, events: A
     spoke = true;
     recognise(record);
     if (record.type === 'response') {
-      answered(record as unknown as ResponseRecord);
+      answered(shapedResponse(record));
       return true;
     }
     if (record.type === 'extension_ui_request') {
@@ -179,6 +180,20 @@ export function createLink({ clock, log }: { clock: Clock; log: Log }, events: A
       };
     },
   };
+}
+
+/** An answer whose error is a text and whose messages are messages. */
+function shapedResponse(record: AgentRecord): ResponseRecord {
+  const { data, error } = record;
+  const messages = (data as { messages?: unknown } | null | undefined)?.messages;
+  return {
+    ...record,
+    type: 'response',
+    success: record.success === true,
+    ...(error !== undefined && { error: worded(error) }),
+    ...(record.command === 'get_messages' &&
+      Array.isArray(messages) && { data: { ...(data as object), messages: messages.map(shapedMessage) } }),
+  } as ResponseRecord;
 }
 
 /**

@@ -3,6 +3,7 @@
 // the other events.
 import type { AgentFact, AssistantDelta } from '../protocol/facts.ts';
 import type { AgentRecord, Message, ToolCallBlock } from '../protocol/records.ts';
+import { worded } from './shape.ts';
 
 type EventRecord = Record<string, unknown> & { type?: unknown; contentIndex?: unknown };
 
@@ -73,7 +74,7 @@ export function createMessages(onUnknown: (type: string) => void): Messages {
         case 'error':
           return undefined;
         default:
-          onUnknown(`message_update/${String(event.type)}`);
+          onUnknown(`message_update/${worded(event.type)}`);
           return undefined;
       }
     },

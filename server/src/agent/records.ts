@@ -44,6 +44,44 @@ const deltaIn = ({ assistantMessageEvent }: AgentRecord) => {
   return event.type === 'text_delta' || event.type === 'thinking_delta' ? event : undefined;
 };
 
+/** Levels of nesting that a record may have; more would end in a fault wherever it is written again. */
+const deepest = 500;
+
+/** Whether JSON is nested more deeply than that. */
+function tooDeep(text: string): boolean {
+  if (text.length < 2 * deepest) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1)
+    switch (text.charCodeAt(at)) {
+      case quote:
+        do {
+          at = text.indexOf('"', at + 1);
+          if (at < 0) return false;
+        } while (escaped(text, at));
+        break;
+      case openBrace:
+      case openBracket:
+        depth += 1;
+        if (depth > deepest) return true;
+        break;
+      case closeBrace:
+      case closeBracket:
+        depth -= 1;
+    }
+  return false;
+}
+
+const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = [...'"\\{}[]'].map((it) =>
+  it.charCodeAt(0),
+);
+
+/** Whether the quote at this place is part of a text: an odd number of backslashes is before it. */
+function escaped(text: string, at: number): boolean {
+  let before = at;
+  while (text.charCodeAt(before - 1) === backslash) before -= 1;
+  return (at - before) % 2 === 1;
+}
+
 /** Shorter lines are parsed whole: looking for a shortcut would cost more than it saves. */
 const worthIt = 600;
 /** Events whose fields besides `partial` hold no objects, so that the first `,"partial":` is at their own level. */
@@ -107,6 +145,7 @@ const startsWith = (line: Buffer, prefix: Buffer): boolean =>
 const escapes = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_=>])/g;
 
 function recordIn(text: string): ParsedLine {
+  if (tooDeep(text)) return { garbage: `a line of ${text.length} characters that is nested too deeply` };
   const whole = asRecord(text);
   if (whole) return { record: whole };
   if (text.trim() === '') return { garbage: 'an empty line' };

@@ -2,6 +2,7 @@
 // part of it; work grows with the bytes that came in, what is told grows with the output. Must not know: other events.
 import type { AgentFact } from '../protocol/facts.ts';
 import type { AgentRecord, ToolResult } from '../protocol/records.ts';
+import { shapedMessage, worded } from './shape.ts';
 
 export interface Tools {
   start(record: AgentRecord): AgentFact;
@@ -15,14 +16,14 @@ export interface Tools {
 /** Translates `tool_execution_*` of every dialect (protocol reference 4.4). */
 export function createTools(): Tools {
   const shown = new Map<string, string>();
-  const idOf = (record: AgentRecord) => String(record.toolCallId ?? '');
+  const idOf = (record: AgentRecord) => worded(record.toolCallId);
   return {
     start(record) {
       shown.set(idOf(record), '');
       return {
         type: 'tool_execution_start',
         toolCallId: idOf(record),
-        toolName: String(record.toolName ?? ''),
+        toolName: worded(record.toolName),
         args: (isObject(record.args) ? record.args : {}) as Record<string, unknown>,
       };
     },
@@ -37,11 +38,11 @@ export function createTools(): Tools {
     },
     end(record) {
       shown.delete(idOf(record));
-      const result = (isObject(record.result) ? record.result : {}) as ToolResult;
+      const result = shapedResult(record.result);
       return {
         type: 'tool_execution_end',
         toolCallId: idOf(record),
-        toolName: String(record.toolName ?? ''),
+        toolName: worded(record.toolName),
         result,
         isError: record.isError === true || failed(result),
         ...(typeof record.durationMs === 'number' && { durationMs: record.durationMs }),
@@ -71,6 +72,13 @@ export function whatWasAdded(before: string, next: string): { delta: string; res
     at = before.indexOf(beginning, at + 1);
   }
   return { delta: next, reset: true };
+}
+
+/** A result whose content are blocks. */
+function shapedResult(value: unknown): ToolResult {
+  if (!isObject(value)) return {} as ToolResult;
+  const { content } = shapedMessage({ role: 'toolResult', content: value.content ?? [] });
+  return (content === value.content ? value : { ...value, content }) as unknown as ToolResult;
 }
 
 /** Failure is said in three ways, depending on dialect and tool. */

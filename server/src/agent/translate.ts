@@ -2,8 +2,9 @@
 // repeats an earlier fact is told again; what is not known is passed through whole and mentioned in the log once. Must not
 // know: lines, processes, calls, when a run is over.
 import type { AgentFact } from '../protocol/facts.ts';
-import type { AgentRecord, AgentState, Message } from '../protocol/records.ts';
+import type { AgentRecord, AgentState } from '../protocol/records.ts';
 import { createMessages } from './messages.ts';
+import { shapedMessage, worded } from './shape.ts';
 import { createTools } from './tools.ts';
 
 export interface Translator {
@@ -43,11 +44,11 @@ export function createTranslator(onUnknown: (type: string) => void): Translator 
         case 'agent_settled':
           return { type: 'native_settled', ...pick(record, { aborted: 'boolean' }) };
         case 'message_start':
-          return messages.start(messageOf(record));
+          return messages.start(shapedMessage(record.message));
         case 'message_update':
           return messages.update(record);
         case 'message_end':
-          return messages.end(messageOf(record));
+          return messages.end(shapedMessage(record.message));
         case 'tool_execution_start':
           return tools.start(record);
         case 'tool_execution_update':
@@ -64,7 +65,7 @@ export function createTranslator(onUnknown: (type: string) => void): Translator 
 function otherFact(record: AgentRecord, unknown: (type: string) => void): AgentFact | undefined {
   switch (record.type) {
     case 'bash_execution_update': {
-      const delta = String(record.delta ?? '');
+      const delta = typeof record.delta === 'string' ? record.delta : '';
       return delta === ''
         ? undefined
         : { type: 'bash_execution_update', ...pick(record, { id: 'string', channel: 'string' }), delta };
@@ -76,15 +77,15 @@ function otherFact(record: AgentRecord, unknown: (type: string) => void): AgentF
     case 'session_info_changed':
       return { type: 'session_info_changed', ...pick(record, { name: 'string' }) };
     case 'thinking_level_changed':
-      return { type: 'thinking_level_changed', level: String(record.level) };
+      return { type: 'thinking_level_changed', level: worded(record.level) };
     case 'model_changed':
       return {
         type: 'model_changed',
-        model: (record.model ?? null) as NonNullable<AgentState['model']> | null,
+        model: (isObject(record.model) ? record.model : null) as NonNullable<AgentState['model']> | null,
         ...pick(record, { source: 'string' }),
       };
     case 'context_window_changed':
-      return { type: 'context_window_changed', contextWindow: Number(record.contextWindow) };
+      return { type: 'context_window_changed', contextWindow: number(record.contextWindow) };
     // Older agents named the automatic kind apart.
     case 'auto_compaction_start':
     case 'compaction_start':
@@ -125,7 +126,7 @@ function otherFact(record: AgentRecord, unknown: (type: string) => void): AgentF
       return {
         type: 'extension_error',
         ...pick(record, { extensionPath: 'string', event: 'string' }),
-        error: String(record.error ?? ''),
+        error: typeof record.error === 'string' ? record.error : worded(record.error ?? 'unknown'),
       };
     default:
       unknown(record.type);
@@ -154,7 +155,4 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const object = (value: unknown): Record<string, unknown> => (isObject(value) ? value : {});
 const number = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) ? value : 0);
-const texts = (value: unknown): string[] =>
-  Array.isArray(value) ? value.map((item) => (typeof item === 'string' ? item : JSON.stringify(item))) : [];
-const messageOf = (record: AgentRecord): Message =>
-  isObject(record.message) ? (record.message as unknown as Message) : { role: 'custom', content: [] };
+const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(worded) : []);

@@ -4,6 +4,7 @@
 // answers, how questions are shown.
 import type { AgentFact, Dialog, DialogAnswer } from '../protocol/facts.ts';
 import type { AgentRecord } from '../protocol/records.ts';
+import { worded } from './shape.ts';
 
 type OpenDialog = Omit<Dialog, 'openedAt'>;
 
@@ -43,6 +44,13 @@ const announcements = new Set([
   'oauth_info',
 ]);
 
+/** What is shown of an announcement: a text, or lines of it. */
+const shownTexts = new Set(
+  'statusKey statusText widgetKey widgetLines title text message notifyType url verificationUri userCode instructions'.split(
+    ' ',
+  ),
+);
+
 /** The extension UI protocol, agent's page of that name; protocol reference, section 5. */
 export function createUi(handlers: UiHandlers): Ui {
   const open = new Map<string, OpenQuestion>();
@@ -60,7 +68,9 @@ export function createUi(handlers: UiHandlers): Ui {
 
   const announce = (record: AgentRecord) => {
     const { type: _, method, ...rest } = record;
-    handlers.fact({ ...rest, type: 'extension_ui_request', method: String(method) });
+    for (const [key, value] of Object.entries(rest))
+      if (shownTexts.has(key)) rest[key] = Array.isArray(value) ? value.map(worded) : value && worded(value);
+    handlers.fact({ ...rest, type: 'extension_ui_request', method: worded(method) });
   };
 
   return {
@@ -109,7 +119,7 @@ function responseTo(question: OpenQuestion, answer: DialogAnswer): Record<string
     : { cancelled: true };
 }
 
-const loginOf = (record: AgentRecord): string => `${label(record.provider)}\n${label(record.loginId)}`;
+const loginOf = (record: AgentRecord): string => `${worded(record.provider)}\n${worded(record.loginId)}`;
 
 /** The dialog that a request stands for, and what goes back for each option; undefined for a method nobody knows. */
 function questionIn(
@@ -147,7 +157,7 @@ function questionIn(
         dialog: {
           id,
           method,
-          title: text(prompt.message) ?? `Login to ${label(record.provider)}`,
+          title: text(prompt.message) ?? `Login to ${worded(record.provider)}`,
           ...(hint !== undefined && { placeholder: hint }),
         },
         values: [],
@@ -158,7 +168,7 @@ function questionIn(
         dialog: {
           id,
           method,
-          title: `Paste the code or the redirect address of the login to ${label(record.provider)}`,
+          title: `Paste the code or the redirect address of the login to ${worded(record.provider)}`,
           secret: true,
         },
         values: [],
@@ -172,8 +182,8 @@ function questionIn(
         dialog: {
           id,
           method,
-          title: text(prompt.message) ?? `Login to ${label(record.provider)}`,
-          options: options.map((option) => text(option?.label) ?? label(option?.id)),
+          title: text(prompt.message) ?? `Login to ${worded(record.provider)}`,
+          options: options.map((option) => text(option?.label) ?? worded(option?.id)),
         },
         values: options.map((option) => option?.id),
       };
@@ -183,7 +193,7 @@ function questionIn(
       if (!Array.isArray(record.options) || (method !== 'select' && record.options.some(notText)))
         return undefined;
       return {
-        dialog: { id, method, title, options: record.options.map(label), ...timeout },
+        dialog: { id, method, title, options: record.options.map(worded), ...timeout },
         values: record.options,
       };
     }
@@ -191,6 +201,4 @@ function questionIn(
 }
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-/** Any value as a text; what is none is shown as it was written. */
-const label = (value: unknown): string => text(value) ?? JSON.stringify(value) ?? '';
 const notText = (value: unknown): boolean => typeof value !== 'string';

@@ -1,6 +1,6 @@
 // The editor's open documents. Guarantees: the newest text of each, even where changes come out of order. Must not know: what
 // the documents are for.
-import { URI } from 'vscode-uri';
+import { diskPath } from './workspace.ts';
 
 export interface Document {
   readonly uri: string;
@@ -66,10 +66,7 @@ function added<T>(set: Set<T>, one: T): () => void {
 }
 
 /** The path of a document on this machine's disk. */
-export function pathOf(uri: string): string | undefined {
-  const parsed = URI.parse(uri);
-  return parsed.scheme === 'file' ? parsed.fsPath : undefined;
-}
+export const pathOf = (uri: string): string | undefined => diskPath(uri);
 
 /** The range of LSP that holds exactly this text at the beginning of a document (LSP: "Text Documents", line ends). */
 export function rangeOf(text: string): { start: Position; end: Position } {

@@ -19,6 +19,7 @@ import type {
   ServerCapabilities,
   TextDocumentIdentifier,
 } from 'vscode-languageserver';
+import { actionQuestion, documentQuestion, positionQuestion, rangeQuestion } from '../protocol/editor.ts';
 import type { Log } from '../session/ports.ts';
 
 interface About {
@@ -80,6 +81,21 @@ const questions: Record<
   'textDocument/inlayHint': { announced: { inlayHintProvider: true }, join: all },
 };
 export const allQuestions = Object.keys(questions) as Question[];
+
+/** What the parameters of a question must be. */
+export function questionParams(method: Question) {
+  switch (method) {
+    case 'textDocument/hover':
+    case 'textDocument/completion':
+      return positionQuestion;
+    case 'textDocument/codeAction':
+      return actionQuestion;
+    case 'textDocument/inlayHint':
+      return rangeQuestion;
+    default:
+      return documentQuestion;
+  }
+}
 
 export function joinFeatures(features: readonly Feature[], log: Log): Features {
   const having = (method: Question) => features.filter((feature) => feature[method] !== undefined);

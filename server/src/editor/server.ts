@@ -15,13 +15,14 @@ import {
 } from 'vscode-languageserver';
 import { systemClock } from '../hub/clock.ts';
 import { commandTable } from '../protocol/commands.ts';
-import { editorMethods, type Settings } from '../protocol/editor.ts';
+import { editorMethods, executeParams, type Settings } from '../protocol/editor.ts';
 import { AtomicError, errorShape, withLog } from '../protocol/errors.ts';
 import type { Clock, Log } from '../session/ports.ts';
+import { checked } from './checked.ts';
 import { createClient } from './client.ts';
 import { type Traits, traitsOf } from './client-table.ts';
 import { createEditor, type Editor, type SessionOf } from './editor.ts';
-import { allQuestions } from './features.ts';
+import { allQuestions, questionParams } from './features.ts';
 import type { Connect } from './line.ts';
 import { defaultSettings, settingsFrom } from './settings.ts';
 import { createTransport } from './transport.ts';
@@ -133,6 +134,10 @@ export function runLanguageServer(options: ServerOptions): Promise<number> {
       };
 
     connection.onInitialize((params) => {
+      if (editor) {
+        const { code, message, data } = errorShape(initializedAlready());
+        return new ResponseError(code, message, { ...data, retry: false });
+      }
       const { settings } = settingsFrom(params.initializationOptions, defaultSettings, true);
       traits = traitsOf(params, settings.client);
       log.info({ editor: params.clientInfo, name: traits.name }, 'an editor has joined');
@@ -164,9 +169,10 @@ export function runLanguageServer(options: ServerOptions): Promise<number> {
       editor?.close();
     });
     connection.onExecuteCommand(
-      answered((it, { command, arguments: args }: { command: string; arguments?: unknown[] }) =>
-        it.execute(command, args),
-      ),
+      answered((it, params: unknown) => {
+        const given = checked('workspace/executeCommand', executeParams, object(params));
+        return it.execute(given.command, given.arguments ?? undefined);
+      }),
     );
     for (const name of ['attach', 'detach', 'intent', 'read'] as const)
       connection.onRequest(
@@ -174,9 +180,14 @@ export function runLanguageServer(options: ServerOptions): Promise<number> {
         answered((it, params: unknown) => it.rich[name](object(params))),
       );
     for (const method of allQuestions)
-      connection.onRequest(method, (params: unknown, token: CancellationToken) =>
-        answered((it) => it.features.answer(method, params, signalOf(token)))(params),
-      );
+      connection.onRequest(method, (...given: unknown[]) => {
+        // Without parameters the token comes first.
+        const token = given.at(-1) as CancellationToken;
+        const params = given.length > 1 ? given[0] : {};
+        return answered((it) =>
+          it.features.answer(method, checked(method, questionParams(method), params), signalOf(token)),
+        )(params);
+      });
     connection.onDidOpenTextDocument(({ textDocument: { uri, version, text, languageId } }) =>
       editor?.documents.opened(uri, version, text, languageId),
     );
@@ -234,6 +245,9 @@ const notReady = (after: boolean): AtomicError =>
       ? 'The server was shut down: start it again.'
       : 'The first request to the server must be initialize: send it first.',
   );
+
+const initializedAlready = (): AtomicError =>
+  new AtomicError('BadArguments', 'This server was initialized already: send initialize once.');
 
 function processLives(pid: number): boolean {
   try {

@@ -18,14 +18,19 @@ export function workspaceFolder(params: InitializeParams): string | undefined {
 
 /** The folders of a list (LSP: `WorkspaceFolder`) that are on this machine's disk, each once. */
 export function workspaceFolders(folders: readonly { uri: string }[] | null | undefined): string[] {
-  const paths = (folders ?? []).map(({ uri }) => diskPath(uri));
+  const paths = (Array.isArray(folders) ? folders : []).map((folder) => diskPath(folder?.uri));
   return [...new Set(paths.filter((it) => it !== undefined))];
 }
 
-function diskPath(uri: string | null | undefined): string | undefined {
+/** The path of an address on this machine's disk; undefined for all others, and for what is no address. */
+export function diskPath(uri: unknown): string | undefined {
   if (typeof uri !== 'string' || uri === '') return undefined;
-  const parsed = URI.parse(uri);
-  return parsed.scheme === 'file' && parsed.path !== '' ? parsed.fsPath : undefined;
+  try {
+    const parsed = URI.parse(uri);
+    return parsed.scheme === 'file' && parsed.path !== '' ? parsed.fsPath : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The folders after `workspace/didChangeWorkspaceFolders` (LSP). */

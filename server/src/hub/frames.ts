@@ -70,6 +70,15 @@ function contentLength(header: string): number {
   return Number(length);
 }
 
+/** An object, and where it cancels a request, one that says which. */
+function isMessage(value: unknown): value is Message {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+  const { method, params } = value as { method?: unknown; params?: unknown };
+  if (method !== '$/cancelRequest' || 'id' in value) return true;
+  const id = (params as { id?: unknown } | null | undefined)?.id;
+  return typeof id === 'string' || typeof id === 'number';
+}
+
 /** A reader for vscode-jsonrpc, which looks at one message in each turn of the event loop. */
 export interface FrameReader extends MessageReader {
   /** Messages that were handed on and not looked at yet. */
@@ -94,7 +103,10 @@ export function createFrameReader(stream: Readable): FrameReader {
     onPartialMessage: partial.event,
     listen(callback: DataCallback) {
       const split = frameSplitter((text) => {
-        callback(JSON.parse(text) as Message);
+        const message = JSON.parse(text) as Message;
+        // The library would break off at these; nobody waits for an answer to them.
+        if (!isMessage(message)) return;
+        callback(message);
         waiting += 1;
         // In step with the connection, which has just planned its own turn.
         if (waiting === 1) setImmediate(looked);

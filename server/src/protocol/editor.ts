@@ -112,3 +112,24 @@ export const editorMethods = {
   resync: 'atomic/resync',
   dialog: 'atomic/dialog',
 } as const;
+
+const place = z.looseObject({ line: z.number().int().min(0), character: z.number().int().min(0) });
+const span = z.looseObject({ start: place, end: place });
+/** What a question about a document must have (LSP: `TextDocumentPositionParams` and the like); the rest is left to features. */
+export const documentQuestion = z.looseObject({
+  textDocument: z.looseObject({ uri: z.string() }),
+  position: place.optional(),
+  range: span.optional(),
+});
+/** Those that are about a position, or about a range. */
+export const positionQuestion = documentQuestion.required({ position: true });
+export const rangeQuestion = documentQuestion.required({ range: true });
+/** For code actions (LSP: `CodeActionParams`). */
+export const actionQuestion = rangeQuestion.extend({
+  context: z.looseObject({ diagnostics: z.array(z.looseObject({ range: span, message: z.string() })) }),
+});
+/** LSP: `ExecuteCommandParams`. */
+export const executeParams = z.looseObject({
+  command: z.string(),
+  arguments: z.array(z.unknown()).nullish(),
+});
