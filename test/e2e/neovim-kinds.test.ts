@@ -44,7 +44,7 @@ describeWithEditor('nvim', 'the Neovim plugin', () => {
     expect(chat).toContain('red');
     expect(chat).not.toMatch(/[\u0000-\u0008\u000b-\u001f]/);
     await neovim.command('Atomic changes');
-    await neovim.waitFor(`${here}:find('TWO')`);
+    await neovim.waitFor(`vim.api.nvim_buf_get_name(0) == 'atomic://changes' and ${here}:find('TWO')`);
     await neovim.api.input('ggd');
     await neovim.waitFor("vim.fn.tabpagenr('$') == 3");
     await neovim.api.input('<C-w>hq');
