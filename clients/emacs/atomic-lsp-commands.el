@@ -516,7 +516,7 @@
     ("atomic.olderTurns"
      :name "older_turns"
      :title "Show earlier turns"
-     :doc "Puts earlier turns in front of those that the open chat shows."
+     :doc "Puts earlier turns in front of those that the open chat shows. Where it is not open it is opened."
      :group "Prompt file and chat"
      :kind local
      :needs nil)

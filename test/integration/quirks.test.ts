@@ -1,24 +1,12 @@
 // The oddities of editors, one by one: a dismissal in every form is no answer, silence holds up nothing, what an editor says that it
 // has done and has not done loses no text.
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Fact } from '../../server/src/protocol/facts.ts';
-import {
-  attached,
-  delta,
-  type FakeEditor,
-  fakeHub,
-  opened,
-  settled,
-  startEditor,
-  turn,
-} from '../unit/editor/support.ts';
+import { describe, expect, it } from 'vitest';
+import { delta, type FakeEditor, opened, settled } from '../unit/editor/support.ts';
 import {
   busyEglot,
-  clients,
   eglot,
   helix,
   kakoune,
@@ -27,38 +15,12 @@ import {
   lsp4ij,
   neovim,
   newerEglot,
-  type Quirky,
   vimLsp,
   yegappan,
 } from './quirks-clients.ts';
+import { allow, over, run, started, worked } from './quirks-support.ts';
 
-let folder = '';
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'a ßession-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-async function started(client: Quirky, options?: object): Promise<FakeEditor> {
-  const hub = fakeHub();
-  hub.folder = folder;
-  const editor = await startEditor({
-    ...client,
-    hub,
-    ...(options && { options }),
-    server: { isAlive: (pid) => pid === process.pid },
-  });
-  await attached(editor);
-  return editor;
-}
-const allow = opened({ id: 'd1', title: 'Run rm?', options: ['Allow', 'Deny'] });
-const run: Fact[] = [
-  { type: 'agent_start' },
-  { type: 'message_start', message: { role: 'assistant', content: [] } },
-  { type: 'message_update', assistantMessageEvent: { type: 'text_start', contentIndex: 0 } },
-];
-const over: Fact = { type: 'agent_settled', outcome: { stopReason: 'stop' } };
-
-const prompt = () => pathToFileURL(join(folder, 'prompt.md')).href;
+const prompt = (editor: FakeEditor) => pathToFileURL(join(editor.hub.folder, 'prompt.md')).href;
 const open = (editor: FakeEditor, uri: string, version: number, text: string) =>
   editor.connection.sendNotification('textDocument/didOpen', {
     textDocument: { uri, languageId: 'markdown', version, text },
@@ -70,12 +32,6 @@ const change = (editor: FakeEditor, uri: string, version: number, text: string) 
   });
 const save = (editor: FakeEditor, uri: string, text: string) =>
   editor.connection.sendNotification('textDocument/didSave', { textDocument: { uri }, text });
-/** Everything that was sent before has been worked on. */
-const worked = async (editor: FakeEditor) => {
-  editor.hub.data.get_state = {};
-  await turn();
-  await editor.execute('atomic.getState');
-};
 const answered = (editor: FakeEditor) => editor.hub.intents.filter(({ command }) => command === 'answer');
 
 describe('a question that was not answered', () => {
@@ -163,7 +119,7 @@ describe('a file of ours', () => {
     const [{ type, message }] = (await editor.until('window/showMessage')) as [
       { type: number; message: string },
     ];
-    expect(message).toContain(join(folder, 'prompt.md'));
+    expect(message).toContain(join(editor.hub.folder, 'prompt.md'));
     expect(type).toBe(client === vimLsp ? 2 : 3);
   });
 
@@ -188,20 +144,20 @@ describe('an edit that was not made', () => {
     ['applied: false, two seconds after a command', kate],
   ])('(%s) leaves the prompt as it is, and it is not sent twice', async (_, client) => {
     const editor = await started(client);
-    await open(editor, prompt(), 1, 'Fix it.\n');
-    await save(editor, prompt(), 'Fix it.\n');
+    await open(editor, prompt(editor), 1, 'Fix it.\n');
+    await save(editor, prompt(editor), 'Fix it.\n');
     await editor.when(() => editor.hub.intents.length === 1);
-    const [{ id }] = editor.hub.intents as [{ id: string }];
+    const { id } = editor.hub.intents[0]!;
     editor.hub.append({ type: 'intent_settled', intent: id, command: 'prompt', outcome: 'done' });
     await editor.until('workspace/applyEdit');
     await worked(editor);
     editor.clock.advance(2_000);
     await editor.until('window/showMessage');
     expect(editor.messages().at(-1)).toMatch(/^Sent\. Its text still stands in the prompt file/);
-    await save(editor, prompt(), 'Fix it.\n');
+    await save(editor, prompt(editor), 'Fix it.\n');
     await worked(editor);
-    await change(editor, prompt(), 2, 'And the next.\n');
-    await save(editor, prompt(), 'And the next.\n');
+    await change(editor, prompt(editor), 2, 'And the next.\n');
+    await save(editor, prompt(editor), 'And the next.\n');
     await editor.when(() => editor.hub.intents.length === 2);
     expect(editor.hub.intents[1]!.params).toMatchObject({ message: 'And the next.' });
   });
@@ -211,7 +167,7 @@ describe('an edit that was not made', () => {
     ['applied: false', kate],
   ])('(%s) of the draft is told, and what is written stays', async (_, client) => {
     const editor = await started(client);
-    await open(editor, prompt(), 1, 'half a thought');
+    await open(editor, prompt(editor), 1, 'half a thought');
     expect(await editor.execute('atomic.addToPrompt', 'more')).toEqual({});
     await editor.until('workspace/applyEdit');
     await worked(editor);
@@ -236,7 +192,7 @@ describe('an edit that was not made', () => {
       message: { role: 'assistant', content: [{ type: 'text', text: 'All is well.' }], timestamp: 1 },
     });
     editor.hub.append(over);
-    const views = join(folder, 'views');
+    const views = join(editor.hub.folder, 'views');
     const text = () => (existsSync(views) ? readFileSync(join(views, readdirSync(views)[0]!), 'utf8') : '');
     await editor.when(() => {
       editor.clock.advance(500);
@@ -280,47 +236,3 @@ describe('what an editor sends', () => {
     expect(new Set(editor.of('$/progress').map(({ token }) => token)).size).toBe(1);
   });
 });
-
-describe.each(Object.entries(clients))('to %s', (_, client) => {
-  it('nothing is sent that some editor stumbles over', async () => {
-    const editor = await started(client);
-    editor.hub.append(...run, delta('Hello'), allow);
-    await editor.execute('atomic.compose');
-    await editor.execute('atomic.open');
-    await editor.execute('atomic.prompt', 'go on');
-    await worked(editor);
-    for (let n = 0; n < 8; n += 1) {
-      editor.clock.advance(1_000);
-      await worked(editor);
-    }
-    editor.hub.append(over, settled('d1'));
-    await worked(editor);
-    editor.clock.advance(70_000);
-    await worked(editor);
-
-    const methods = new Set(editor.received.map(({ method }) => method));
-    // Registered statically; nothing of our own to somebody who has not asked for it.
-    expect([...methods].filter((it) => it.startsWith('client/') || it.startsWith('atomic/'))).toEqual([]);
-    for (const { method, params } of editor.received) {
-      // Kate drops what has no parameters.
-      expect(params, method).toBeTypeOf('object');
-      for (const [key, value] of leaves(params))
-        if (value === null && key !== 'version') throw new Error(`${method} has a null at ${key}`);
-      const said = [params.message, params.title, params.value?.message, params.value?.title];
-      for (const text of said.filter((it) => it !== undefined))
-        expect(text, method).toMatch(/^[^\n\r]{1,400}$/u);
-      if (method === 'window/showMessageRequest') expect(params.actions.length).toBeGreaterThan(0);
-      if (method === '$/progress') expect(params.token).toBeTypeOf('string');
-    }
-    const { capabilities } = editor.initialized;
-    expect(capabilities.codeActionProvider?.resolveProvider).toBeFalsy();
-    expect(capabilities.textDocumentSync).toMatchObject({ openClose: true, save: { includeText: true } });
-    expect(capabilities.positionEncoding ?? 'utf-16').toBe('utf-16');
-  });
-});
-
-/** Everything in a value that is no object, with its key. */
-function* leaves(value: unknown, key = ''): Generator<[string, unknown]> {
-  if (typeof value !== 'object' || value === null) yield [key, value];
-  else for (const [name, item] of Object.entries(value)) yield* leaves(item, name);
-}

@@ -54,7 +54,7 @@ export function createActions({ literals, snapshot, commands, question, own }: A
       argument: { ...target, ...value },
     }));
     const text = {
-      title: `Write an answer to: ${about}`,
+      title: `${choices.length > 0 ? 'Choose from a list for' : 'Write an answer to'}: ${about}`,
       kind: answering,
       command: answer,
       argument: target,
@@ -65,7 +65,7 @@ export function createActions({ literals, snapshot, commands, question, own }: A
       command: commandRow('dialog_cancel')!.id,
       argument: target,
     };
-    return [...(choices.length > 0 ? given : [text]), refuse];
+    return [...given, ...(choices.length > 0 && choices.length <= most ? [] : [text]), refuse];
   };
   const onSelection = async ({ textDocument, range, context }: CodeActionParams): Promise<Offer[]> => {
     const { uri } = textDocument;

@@ -28,8 +28,8 @@ export interface Ask {
     answer: DialogAnswer,
     session?: string,
   ): 'done' | { dialog?: string; session?: string };
-  /** The question that a file for its answer may be opened for: the one named, or that which is being asked. */
-  wantsText(dialog: string | undefined): AskedText | undefined;
+  /** The question that a file for its answer is opened for: the one named, or that which is being asked. */
+  toWrite(dialog: string | undefined): ToWrite | undefined;
   isOpen(session: string, dialog: string): boolean;
   /** The question that is being asked: ours or the agent's. */
   asking(): Dialog | undefined;
@@ -37,8 +37,8 @@ export interface Ask {
   withdraw(session: string): void;
 }
 
-/** A question that wants text. */
-export interface AskedText {
+/** A question whose answer is written. */
+export interface ToWrite {
   /** Of the server itself: the current one. */
   session: string;
   dialog: Dialog;
@@ -241,11 +241,9 @@ export function createAsk(parts: AskParts): Ask {
       deliver(question, fittingAnswer(question.dialog, answer));
       return 'done';
     },
-    wantsText(id) {
+    toWrite(id) {
       const question = current(id);
-      if (!question || choicesOf(question.dialog).length > 0) return undefined;
-      const { session, dialog } = question;
-      return { session, dialog };
+      return question && { session: question.session, dialog: question.dialog };
     },
     asking: () => current(undefined)?.dialog,
     isOpen: (session, id) => questions.some((it) => it.session === session && it.dialog.id === id),

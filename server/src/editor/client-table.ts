@@ -39,6 +39,8 @@ export interface Traits {
   editsForOthers: boolean;
   /** Milliseconds that a reading command may hold its answer back. */
   patience: number;
+  /** Whoever runs a command gets its answer; elsewhere the answer of a reading command is shown by us. */
+  givesAnswers: boolean;
 }
 
 type Row = Partial<Omit<Traits, 'name'>> & { name: string };
@@ -79,6 +81,7 @@ const table: Record<string, Row> = {
     tellsAfter: 0,
     // Not `:reload-all`: that gives up what is unsaved in every other document.
     reload: ':reload',
+    givesAnswers: false,
   },
   eglot: emacs,
   emacs,
@@ -92,9 +95,20 @@ const table: Record<string, Row> = {
   // Only the first of several choices comes back.
   'vim-lsp': { name: 'Vim', answersMessages: false, leastShown: 2, reload: ':checktime', streams: 'disk' },
   vim: { name: 'Vim', answersMessages: true, reload: ':checktime' },
-  'coc.nvim': { name: 'Vim', answersMessages: true, reload: ':checktime', streams: 'disk' },
-  'sublime text lsp': { name: 'Sublime Text', answersMessages: true, reloadsItself: true },
-  zed: { name: 'Zed', answersMessages: true, reloadsItself: true },
+  'coc.nvim': {
+    name: 'Vim',
+    answersMessages: true,
+    reload: ':checktime',
+    streams: 'disk',
+    givesAnswers: false,
+  },
+  'sublime text lsp': {
+    name: 'Sublime Text',
+    answersMessages: true,
+    reloadsItself: true,
+    givesAnswers: false,
+  },
+  zed: { name: 'Zed', answersMessages: true, reloadsItself: true, givesAnswers: false },
   'visual studio code': { name: 'VS Code', answersMessages: true, patience: 30_000, reloadsItself: true },
   // Declares message requests and does not answer them.
   lapce: { name: 'Lapce', answersMessages: false, streams: 'disk' },
@@ -122,6 +136,7 @@ export function traitsOf(params: InitializeParams, client: Settings['client']): 
     tellsAfter: 500,
     editsForOthers: false,
     patience,
+    givesAnswers: true,
     ...row,
     ...(said?.toLowerCase() === 'helix' && { answersMessages: window?.showMessage !== undefined }),
     name: row?.name ?? said ?? client?.name ?? 'an editor',

@@ -15,6 +15,8 @@ import type { Tab, Tabs } from './tabs.ts';
 export interface Code {
   feature: Feature;
   locals: Record<'ask' | 'add_to_prompt' | 'history', Local>;
+  /** Puts a text into the session's prompt file, for the person to go on with. */
+  giveBack(tab: Tab, text: string): Promise<void>;
 }
 
 export interface CodeParts extends DraftParts {
@@ -57,6 +59,7 @@ export function createCode(parts: CodeParts): Code {
         return file !== undefined && parts.own(file);
       },
     }),
+    giveBack: (tab, text) => draft.add(tab.id, text, { shown: false, whole: true }),
     locals: {
       ask: { answer: {}, run: ask },
       add_to_prompt: { answer: {}, run: add },

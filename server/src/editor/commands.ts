@@ -2,7 +2,7 @@
 // work is answered at once, before anything is asked of the editor; an answer is held back no longer than the editor
 // bears. Must not know: how a command is carried out at the agent.
 import { checkedParams, givenParams } from '../protocol/arguments.ts';
-import { type Ask as AskFor, type CommandRow, commandRow, type Params } from '../protocol/commands.ts';
+import { type Asked, type CommandRow, commandRow, itemsOf, type Params } from '../protocol/commands.ts';
 import { AtomicError } from '../protocol/errors.ts';
 import type { Clock, Log } from '../session/ports.ts';
 import type { Ask } from './ask.ts';
@@ -34,6 +34,8 @@ export interface CommandParts {
   ask: Ask;
   client: Client;
   files: Pick<Files, 'compose' | 'answer'>;
+  /** Shows the data of a reading command to the person. */
+  result(tab: Tab, row: CommandRow, data: unknown): Promise<void>;
   /** By the name of the row. */
   locals: Record<string, Local>;
   /** By the name of the row: looks at what is about to be done; throws where this editor stands against it. */
@@ -50,6 +52,7 @@ export function createCommands({
   ask,
   client,
   files,
+  result,
   locals,
   checks,
   clock,
@@ -103,26 +106,24 @@ export function createCommands({
       );
     return data;
   };
-  const run = (tab: Tab, row: CommandRow, params: Params): Promise<unknown> => {
-    if (row.name === 'rpc') {
-      const { type, id: _, ...rest } = params.command as Params;
-      const known = commandRow(type);
-      if (known?.rpc && known.kind === 'read' && known.params.safeParse(rest).success)
-        return read(tab, known, checkedParams(known, rest));
-    }
-    return row.kind === 'read' ? read(tab, row, params) : actAtOnce(tab, row, params);
+  /** The row and parameters that a raw command stands for, where the table knows it as a reading one. */
+  const meant = (row: CommandRow, params: Params): [CommandRow, Params] => {
+    if (row.name !== 'rpc') return [row, params];
+    const { type, id: _, ...rest } = params.command as Params;
+    const known = commandRow(type);
+    return known?.rpc && known.kind === 'read' && known.params.safeParse(rest).success
+      ? [known, checkedParams(known, rest)]
+      : [row, params];
   };
+  const shown = async (tab: Tab, row: CommandRow, params: Params): Promise<void> =>
+    result(tab, row, await reading(tab, row, params));
 
-  /** Asks the person for what a command needs; undefined when the person refuses. */
-  const askedFor = async (
-    tab: Tab,
-    row: CommandRow,
-    how: Exclude<AskFor, { with: 'compose' }>,
-  ): Promise<Params | undefined> => {
+  const askedOnce = async (tab: Tab, row: CommandRow, how: Asked): Promise<Params | undefined> => {
     switch (how.with) {
       case 'text': {
         const text = await ask.text(how.title, how.placeholder);
-        return text === undefined ? undefined : (row.bare?.(text) ?? { [how.param]: text });
+        const take = how.take ?? row.bare ?? ((value: string) => ({ [how.param]: value }));
+        return text === undefined ? undefined : take(text);
       }
       case 'choose': {
         const index = await ask.choose(
@@ -132,8 +133,7 @@ export function createCommands({
         return index === undefined ? undefined : how.options[index]?.params;
       }
       case 'pick': {
-        const data = (await reading(tab, rowOf(how.from), {})) as Params;
-        const items: Params[] = Array.isArray(data?.[how.list]) ? data[how.list] : [];
+        const items = itemsOf(how, await reading(tab, rowOf(how.from), {}));
         if (items.length === 0) {
           client.message('warning', how.empty, true);
           return undefined;
@@ -144,11 +144,20 @@ export function createCommands({
       }
     }
   };
+  /** Asks the person for what a command needs; undefined when the person refuses. */
+  const askedFor = async (tab: Tab, row: CommandRow, how: Asked): Promise<Params | undefined> => {
+    const given = await askedOnce(tab, row, how);
+    if (!given || !how.next) return given;
+    const more = await askedFor(tab, row, how.next(given));
+    return more && { ...given, ...more };
+  };
   /** What is chosen is done in the session that was current when the question came. */
-  const askThenRun = async (tab: Tab, row: CommandRow, how: Exclude<AskFor, { with: 'compose' }>) => {
+  const askThenRun = async (tab: Tab, row: CommandRow, how: Asked) => {
     const params = await askedFor(tab, row, how);
     if (!params) return;
     const checked = checkedParams(row, params);
+    const [known, sent] = meant(row, checked);
+    if (known.kind === 'read') return shown(tab, known, sent);
     if (row.kind !== 'local') return void (await act(tab, row, checked));
     const local = localOf(row);
     await ('data' in local ? local.data(checked) : local.run(checked, tab));
@@ -178,9 +187,12 @@ export function createCommands({
       // An answer without an answer is one that is to be written.
       const { dialog: named, ...answer } = given ?? {};
       const writes = row.name === 'answer' && isEmpty(answer);
-      const asked = writes ? ask.wantsText(named) : undefined;
+      const asked = writes ? ask.toWrite(named) : undefined;
       if (asked) return later({ opens: 'answers' }, () => files.answer(asked));
-      return run(tab, row, checkedParams(row, given ?? {}));
+      const [known, params] = meant(row, checkedParams(row, given ?? {}));
+      if (known.kind !== 'read') return actAtOnce(tab, known, params);
+      if (client.traits.givesAnswers) return read(tab, known, params);
+      return later({ opens: 'results' }, () => shown(tab, known, params));
     },
     intent(tab, id, command, params) {
       const row = rowOf(command);

@@ -147,6 +147,8 @@ export function createEditor(parts: EditorParts): Editor {
     isAlive: parts.isAlive,
     tabs,
     rich: rich.events,
+    giveBack: (tab, text) =>
+      void code.giveBack(tab, text).catch((error: unknown) => client.message('error', sentenceOf(error))),
     clock,
     log,
   });
@@ -197,8 +199,8 @@ export function createEditor(parts: EditorParts): Editor {
     log,
     folder,
     ...sending,
-    async reply(session, dialog, value) {
-      await commands.intent(tabs.get(session), link.newId(), 'answer', { dialog, value });
+    async reply(session, dialog, answer) {
+      await commands.intent(tabs.get(session), link.newId(), 'answer', { dialog, ...answer });
     },
   });
   const code = createCode({

@@ -6,18 +6,19 @@ import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { AtomicError } from '../protocol/errors.ts';
+import type { DialogAnswer } from '../protocol/facts.ts';
 import type { Clock, Log } from '../session/ports.ts';
-import type { AskedText } from './ask.ts';
+import type { ToWrite } from './ask.ts';
 import type { Client } from './client.ts';
 import { type Documents, pathOf, rangeOf } from './documents.ts';
-import { questionLine } from './question.ts';
+import { choicesOf, questionLine, writtenAnswer } from './question.ts';
 import type { Show } from './show.ts';
 
 export interface Files {
   /** Opens the prompt file. */
   compose(): Promise<void>;
-  /** Opens a file for the answer to a question that wants text. */
-  answer(asked: AskedText): Promise<void>;
+  /** Opens a file for the answer to a question. */
+  answer(asked: ToWrite): Promise<void>;
   /** `textDocument/didSave`. */
   saved(uri: string, text: string | undefined): void;
   /** Whether a document was opened with a text that the agent has already, which is then taken out; resolves when that is done. */
@@ -41,7 +42,7 @@ export interface FilesParts {
   /** Whether the session's agent took this prompt some time. False for a file of no session that is followed. */
   taken(file: string, text: string): Promise<boolean>;
   /** Answers the question. Rejects when it is not open any more. */
-  reply(session: string, dialog: string, value: string): Promise<void>;
+  reply(session: string, dialog: string, answer: DialogAnswer): Promise<void>;
 }
 
 /** Stands in an answer file above the answer. */
@@ -52,7 +53,7 @@ const editing = 5000;
 
 export function createFiles(parts: FilesParts): Files {
   const { client, documents, show, clock, log } = parts;
-  let answers: (AskedText & { file: string })[] = [];
+  let answers: (ToWrite & { file: string })[] = [];
   /** Sessions whose prompt is on its way. */
   const onItsWay = new Set<string>();
   /** By document: what was taken and still stands in it, so that saving it again does not send it again. */
@@ -126,7 +127,7 @@ export function createFiles(parts: FilesParts): Files {
       );
     const value = plain(text.slice(at + answerBelow.length));
     if (value === '') return;
-    await parts.reply(asked.session, asked.dialog.id, value);
+    await parts.reply(asked.session, asked.dialog.id, writtenAnswer(asked.dialog, value));
     forget(asked);
   };
   const forget = (asked: (typeof answers)[number]) => {
@@ -148,7 +149,9 @@ export function createFiles(parts: FilesParts): Files {
         file = path.join(place, `answer-${randomUUID().slice(0, 8)}.md`);
         answers.push({ session, dialog, file });
         const question = questionLine(dialog).replace(/^/gm, '> ').replaceAll('-->', '—>');
-        created(file, `${question}\n\n${answerBelow}\n${dialog.prefill ?? ''}\n`);
+        const choices = choicesOf(dialog).map(({ title }, n) => `${n + 1}. ${title}`);
+        const listed = choices.length > 0 ? `${choices.join('\n')}\n\nAnswer with a number.\n\n` : '';
+        created(file, `${question}\n\n${listed}${answerBelow}\n${dialog.prefill ?? ''}\n`);
       }
       await show(file, 'The file for the answer');
     },

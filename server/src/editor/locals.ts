@@ -10,6 +10,7 @@ import type { Client } from './client.ts';
 import type { CommandParts, Local } from './commands.ts';
 import type { Files } from './files.ts';
 import type { Reload } from './reload.ts';
+import { showResult } from './results.ts';
 import type { Show } from './show.ts';
 import { type TabCommandParts, tabCommands } from './tab-commands.ts';
 import type { Tab } from './tabs.ts';
@@ -33,10 +34,11 @@ export interface LocalsParts extends Pick<TabCommandParts, 'tabs' | 'folders' | 
   log: Log;
 }
 
-export function createLocals(parts: LocalsParts): Pick<CommandParts, 'locals' | 'checks'> {
+export function createLocals(parts: LocalsParts): Pick<CommandParts, 'locals' | 'checks' | 'result'> {
   const { client, tabs, files, show, folder, folders, known, unsaved, wrote, view, rich, code, log } = parts;
   const tell = (sentence: string) => client.message('info', sentence, true);
   return {
+    result: (tab, row, data) => showResult(row, data, { folder: () => folder(tab.id), show, wrote }),
     locals: {
       compose: { answer: { opens: 'prompt.md' }, run: files.compose },
       open: { answer: { opens: 'views' }, run: (_, tab) => view(tab).open() },

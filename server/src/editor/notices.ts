@@ -1,5 +1,6 @@
 // What a person is told in one line. Guarantees: everything that went wrong with what this editor asked for is told once; a
 // rich client, which has the facts, is not told twice. Must not know: the hub, dialogs, progress.
+import { commandRow, type Params } from '../protocol/commands.ts';
 import type { Fact } from '../protocol/facts.ts';
 import type { Client, Level } from './client.ts';
 
@@ -16,15 +17,18 @@ export interface NoticeParts {
   rich(): boolean;
   /** A login is going on that this editor asked for. */
   loggingIn(): boolean;
+  /** Puts a text into the prompt file for the person to go on with. */
+  giveBack(text: string): void;
 }
 
-export function createNotices({ client, sent, isUs, rich, loggingIn }: NoticeParts): Notices {
+export function createNotices({ client, sent, isUs, rich, loggingIn, giveBack }: NoticeParts): Notices {
   const take = (fact: Fact) => {
     switch (fact.type) {
       case 'notice':
         return client.message(fact.level, fact.message);
       case 'intent_settled':
-        if (!sent(fact.intent) || fact.outcome === 'done') return;
+        if (!sent(fact.intent)) return;
+        if (fact.outcome === 'done') return done(fact.command, (fact.data ?? {}) as Params);
         return client.message('error', fact.error ?? `${fact.command}: ${outcomes[fact.outcome]}.`);
       case 'agent_exited':
         if (!fact.expected) client.message('error', fact.message);
@@ -44,14 +48,24 @@ export function createNotices({ client, sent, isUs, rich, loggingIn }: NoticePar
         if (fact.errorMessage) client.message('warning', `Compaction failed: ${fact.errorMessage}`);
         return;
       case 'queue_returned':
-        if (isUs(fact.origin) && fact.texts.length > 0)
-          client.message('info', `Taken back from the queue: ${fact.texts.join(' | ')}`);
-        return;
+        if (!isUs(fact.origin) || fact.texts.length === 0) return;
+        giveBack(fact.texts.join('\n\n'));
+        return client.message(
+          'info',
+          `Taken back from the queue, and now in the prompt file: ${fact.texts.join(' | ')}`,
+        );
       case 'extension_error':
         return client.message('warning', `An extension of the agent failed: ${fact.error}`);
       case 'extension_ui_request':
         return announced(fact);
     }
+  };
+  const done = (command: string, data: Params) => {
+    const row = commandRow(command);
+    const text = row?.back?.(data);
+    if (text) giveBack(text);
+    const sentence = row?.told?.(data);
+    if (sentence) client.message('info', text ? `${sentence} Its text is in the prompt file.` : sentence);
   };
   /** Extension UI protocol, "Fire-and-forget methods"; login steps alike. */
   const announced = (fact: Extract<Fact, { type: 'extension_ui_request' }>) => {

@@ -3,7 +3,7 @@
 
 import type { Offers } from '../prompt/complete.ts';
 import { ranked } from '../prompt/rank.ts';
-import { commandRow, type Params } from '../protocol/commands.ts';
+import { commandRow, itemsOf } from '../protocol/commands.ts';
 import type { AgentCommand } from '../protocol/records.ts';
 import type { Log } from '../session/ports.ts';
 import { typedCommands } from '../session/typed.ts';
@@ -61,8 +61,7 @@ async function ofTable(command: string, typed: string, { read, lacks }: Argument
   const row = commandRow(command);
   const { ask, bare } = row ?? {};
   if (ask?.with !== 'pick' || lacks(ask.from)) return none;
-  const data = (await read(ask.from, {})) as Params;
-  const items: Params[] = Array.isArray(data?.[ask.list]) ? data[ask.list] : [];
+  const items = itemsOf(ask, await read(ask.from, {}));
   const words = items.flatMap((item) => {
     const label = ask.label(item);
     // The text that stands for the item when it is typed.

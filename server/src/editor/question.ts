@@ -1,5 +1,7 @@
 // A question as an editor can show it. Guarantees: every choice has a title of its own on one line, and a title leads back to
 // exactly one choice; what says nothing about a choice is no answer. Must not know: when a question is shown, sessions.
+
+import { AtomicError } from '../protocol/errors.ts';
 import type { Dialog, DialogAnswer } from '../protocol/facts.ts';
 import { oneLine } from './client.ts';
 
@@ -39,6 +41,20 @@ export function questionLine({ title, message }: Dialog): string {
   return [title, message].filter((part) => part?.trim()).join(': ') || 'The agent asks';
 }
 
+/** The answer that a person has written: a text, or the number or title of a choice. Throws `BadArguments`. */
+export function writtenAnswer(dialog: Dialog, written: string): DialogAnswer {
+  const choices = choicesOf(dialog);
+  if (choices.length === 0) return { value: written };
+  const found = /^\d+$/.test(written)
+    ? choices[Number(written) - 1]
+    : choices.find(({ title }) => title.toLowerCase() === written.toLowerCase());
+  if (found) return found.answer;
+  throw new AtomicError(
+    'BadArguments',
+    `"${oneLine(written, announcedLength)}" is none of the ${choices.length} choices: write the number of one.`,
+  );
+}
+
 /** What a person is told who has to answer by commands. */
 export function announcement(dialog: Dialog): string {
   const choices = choicesOf(dialog);
@@ -48,7 +64,7 @@ export function announcement(dialog: Dialog): string {
   const listed = choices
     .slice(0, 9)
     .map(({ title }, n) => `atomic.answer${n + 1} = ${oneLine(title, announcedLength)}`);
-  const more = choices.length > 9 ? `, and ${choices.length - 9} more by atomic.answer {"index": 9…}` : '';
+  const more = choices.length > 9 ? `, and ${choices.length - 9} more: atomic.answer opens a list` : '';
   return `${question} — ${listed.join(', ')}${more}; atomic.dialogCancel refuses.`;
 }
 

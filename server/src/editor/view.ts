@@ -5,7 +5,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
 import { breaksAt, emptyView, headLine, headPattern, missingIn, tailStart, turnsOf } from '../chat/tail.ts';
-import { AtomicError } from '../protocol/errors.ts';
 import type { Dialog } from '../protocol/facts.ts';
 import type { Snapshot } from '../protocol/snapshot.ts';
 import { folded } from '../session/fold.ts';
@@ -193,7 +192,7 @@ export function createView(parts: ViewParts): View {
     );
   };
 
-  return {
+  const self: View = {
     async open() {
       const mirror = await parts.ready();
       const folder = await place();
@@ -210,8 +209,7 @@ export function createView(parts: ViewParts): View {
       const mirror = await parts.ready();
       await place();
       const document = documents.all().find(({ uri }) => growing.has(isView(uri) ?? ''));
-      if (!document)
-        throw new AtomicError('BadArguments', 'No chat is open here: open it with atomic.open first.');
+      if (!document) return self.open();
       const text = document.text.replace(/\r\n?/g, '\n');
       const [first] = turnsOf(text);
       const { text: whole } = begunTranscript(mirror.snapshot);
@@ -273,4 +271,5 @@ export function createView(parts: ViewParts): View {
       growing.clear();
     },
   };
+  return self;
 }

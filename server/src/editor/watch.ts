@@ -41,6 +41,8 @@ export interface WatchParts {
   tabs: Pick<Tabs, 'current' | 'label' | 'link' | 'list'>;
   /** The client shows facts itself. */
   rich(): boolean;
+  /** Puts a text into the session's prompt file. */
+  giveBack(tab: Tab, text: string): void;
 }
 
 export function createWatches(parts: WatchParts): Watches {
@@ -108,6 +110,7 @@ function createWatch(parts: WatchParts, tab: Tab, token: () => string): Watch {
     isUs,
     rich,
     loggingIn,
+    giveBack: (text) => parts.giveBack(tab, text),
   });
   return {
     events,

@@ -24,22 +24,34 @@ export type Kind = 'read' | 'act' | 'local';
 export type Lane = 'serial' | 'free';
 
 /** What a command that was called without what it needs asks for. */
-export type Ask =
-  | { with: 'compose' }
-  | { with: 'text'; title: string; param: string; placeholder?: string }
+export type Ask = { with: 'compose' } | Asked;
+
+export type Asked = (
+  | {
+      with: 'text';
+      title: string;
+      param: string;
+      placeholder?: string;
+      /** Parameters from the text, where they are not those of `bare`, or else `param`. */
+      take?: (text: string) => Params;
+    }
   | { with: 'choose'; title: string; options: { label: string; params: Params }[] }
   | {
       with: 'pick';
       title: string;
       /** The reading command that has the list. */
       from: string;
-      /** The list's place in its data. */
-      list: string;
+      /** The list's place in its data, or the list made of it. */
+      list: string | ((data: Params) => unknown[]);
       label: (item: Params) => string;
       take: (item: Params) => Params;
       /** Said when the list is empty. */
       empty: string;
-    };
+    }
+) & {
+  /** What is asked next; the command gets what both gave. */
+  next?: (given: Params) => Asked;
+};
 
 // biome-ignore lint/suspicious/noExplicitAny: parameters are validated by each row's own schema
 export type Params = Record<string, any>;
@@ -72,6 +84,10 @@ export interface CommandRow {
   alias?: { of: string; params: Params };
   /** Offered as a code action of the kind `source.<id>`: always, or while a run is going on. */
   action?: 'always' | 'running';
+  /** What a person is told when it was done, from the data of the outcome: where that is seen nowhere else. */
+  told?: (data: Params) => string | undefined;
+  /** The text that is handed back for editing, from the same data. */
+  back?: (data: Params) => string | undefined;
   /** What the answer holds, in words. */
   returns: string;
   example: Params;
@@ -127,6 +143,21 @@ export const switchWord = (word: string): boolean | string =>
     : /^(off|false|no|0|disable|disabled)$/i.test(word)
       ? false
       : word;
+
+/** What there is to choose from. */
+export function itemsOf({ list }: Extract<Asked, { with: 'pick' }>, data: unknown): Params[] {
+  const given = (data ?? {}) as Params;
+  const found = typeof list === 'string' ? given[list] : list(given);
+  return Array.isArray(found) ? found : [];
+}
+
+/** Text on one line, for a list. */
+export const short = (given: unknown, length = 100): string => {
+  const line = String(given ?? '')
+    .replace(/\s+/g, ' ')
+    .trim();
+  return line.length > length ? `${line.slice(0, length - 1)}…` : line;
+};
 
 /** The two answers to "on or off?". */
 export const onOff = (title: string): Ask => ({

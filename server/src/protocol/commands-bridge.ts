@@ -1,6 +1,6 @@
 // Rows: what the bridge itself does. Guarantees and absences: see command-row.ts.
 import * as z from 'zod';
-import { type Ask, type Params, range, row, text } from './command-row.ts';
+import { type Ask, type Params, range, row, short, text } from './command-row.ts';
 
 const files = 'Prompt file and chat';
 const code = 'From code';
@@ -33,11 +33,6 @@ const asked: Ask = {
 
 const uri = z.string().optional();
 
-const short = (prompt: string): string => {
-  const line = prompt.replace(/\s+/g, ' ').trim();
-  return line.length > 100 ? `${line.slice(0, 99)}…` : line;
-};
-
 export const bridgeRows = [
   row({
     name: 'compose',
@@ -61,7 +56,7 @@ export const bridgeRows = [
       title: 'Earlier prompt',
       from: 'list_history',
       list: 'prompts',
-      label: (prompt) => short(String(prompt.text)),
+      label: (prompt) => short(prompt.text),
       take: (prompt) => ({ text: prompt.text }),
       empty: 'No prompt of this session was taken yet.',
     },
@@ -92,7 +87,7 @@ export const bridgeRows = [
     name: 'older_turns',
     group: files,
     title: 'Show earlier turns',
-    doc: 'Puts earlier turns in front of those that the open chat shows.',
+    doc: 'Puts earlier turns in front of those that the open chat shows. Where it is not open it is opened.',
     kind: 'local',
     returns: '`{opens}`: what is shown.',
   }),
@@ -212,6 +207,7 @@ export const bridgeRows = [
       param: 'command',
       placeholder: '{"type":"get_state"}',
     },
+    told: (data) => (Object.keys(data).length > 0 ? `The agent’s answer: ${JSON.stringify(data)}` : 'Done.'),
     returns: 'The data of a reading command; otherwise `{intent}`, whose outcome holds the agent’s data.',
     example: { command: { type: 'get_state' } },
   }),
@@ -222,6 +218,7 @@ export const bridgeRows = [
     doc: 'Stops the agent process and starts it again with its session.',
     kind: 'act',
     lane: 'free',
+    told: () => 'The agent was started again.',
     returns: '`{intent}`',
   }),
 ];

@@ -66,6 +66,10 @@ export const changesRows = [
     bare: (path) => ({ path }),
     kind: 'act',
     lane: 'free',
+    told: ({ paths }) =>
+      Array.isArray(paths)
+        ? `Accepted: ${paths.length === 1 ? paths[0] : `${paths.length} files`}.`
+        : undefined,
     returns: '`{intent}`, whose outcome holds `{paths}`.',
     example: { path: 'src/main.ts' },
   }),

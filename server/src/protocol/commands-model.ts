@@ -1,12 +1,13 @@
-// Rows: models, logins, thinking, compaction, retry. Guarantees and absences: see command-row.ts.
+// Rows: models, thinking, compaction, retry. Guarantees and absences: see command-row.ts.
 import * as z from 'zod';
-import { levels, onOff, row, switchWord, text } from './command-row.ts';
+import { levels, onOff, type Params, row, switchWord, text } from './command-row.ts';
 
 const models = 'Models';
-const login = 'Login';
 const context = 'Context';
 const retry = 'Retry';
 
+const modelName = ({ provider, id }: Params): string | undefined =>
+  id === undefined ? undefined : `Model: ${[provider, id].filter(Boolean).join('/')}`;
 export const modelRows = [
   row({
     name: 'get_available_models',
@@ -58,6 +59,7 @@ export const modelRows = [
         'No model has credentials yet: log in with atomic.loginProvider, or set an API key for the agent.',
     },
     dialects: 'Y Y Y Y',
+    told: modelName,
     returns: '`{intent}`; its outcome holds the model.',
     example: { provider: 'anthropic', modelId: 'claude-sonnet-4-20250514' },
   }),
@@ -71,6 +73,7 @@ export const modelRows = [
     kind: 'act',
     after: 'state',
     dialects: 'Y Y Y Y',
+    told: ({ model }) => (model ? modelName(model) : 'There is no other model.'),
     returns:
       '`{intent}`; its outcome holds `{model, thinkingLevel, isScoped}` or null when there is only one.',
   }),
@@ -105,6 +108,8 @@ export const modelRows = [
     kind: 'act',
     after: 'state',
     dialects: 'Y Y Y Y',
+    told: ({ level }) =>
+      level === undefined ? 'This model has no other thinking level.' : `Thinking level: ${level}`,
     returns: '`{intent}`; its outcome holds `{level}` or null.',
   }),
   row({
@@ -206,72 +211,5 @@ export const modelRows = [
     lane: 'free',
     dialects: 'Y Y Y Y',
     returns: '`{intent}`',
-  }),
-  row({
-    name: 'login_provider',
-    group: login,
-    title: 'Log in to a provider',
-    doc: 'Logs in interactively; the steps come as questions. An API key is given to `save_provider_credential` instead.',
-    params: {
-      provider: text,
-      authType: z.enum(['oauth', 'api_key']).optional(),
-      loginId: z.string().optional(),
-    },
-    bare: (provider) => ({ provider, authType: 'oauth' }),
-    kind: 'act',
-    after: 'state',
-    ask: {
-      with: 'pick',
-      title: 'Log in to',
-      from: 'get_available_models',
-      list: 'oauthProviders',
-      label: (provider) => String(provider.loginLabel ?? provider.name ?? provider.id),
-      take: (provider) => ({ provider: provider.id, authType: 'oauth' }),
-      empty: 'This agent offers no login over RPC: log in with the agent in a terminal.',
-    },
-    dialects: '- y y -',
-    returns: '`{intent}`; its outcome holds `{provider, cancelled}` and the new catalog.',
-    example: { provider: 'anthropic', authType: 'oauth' },
-  }),
-  row({
-    name: 'cancel_login_provider',
-    group: login,
-    title: 'Cancel the login',
-    doc: 'Ends a login that is going on.',
-    params: { provider: text, loginId: z.string().optional() },
-    bare: (provider) => ({ provider }),
-    kind: 'act',
-    lane: 'free',
-    ask: { with: 'text', title: 'Provider whose login to cancel', param: 'provider' },
-    dialects: '- y y -',
-    returns: '`{intent}`',
-    example: { provider: 'anthropic' },
-  }),
-  row({
-    name: 'save_provider_credential',
-    group: login,
-    title: 'Save a provider’s credential',
-    doc: 'Stores an API key in the agent: `{provider, credential: {type: "api_key", key}}`. Never logged, never in a fact.',
-    params: { provider: text, credential: z.looseObject({ type: z.string() }) },
-    kind: 'act',
-    after: 'state',
-    ask: { with: 'text', title: 'Provider to save an API key for', param: 'provider' },
-    dialects: '- y y -',
-    returns: '`{intent}`; its outcome holds the new catalog.',
-    example: { provider: 'openai', credential: { type: 'api_key', key: '…' } },
-  }),
-  row({
-    name: 'logout_provider',
-    group: login,
-    title: 'Log out of a provider',
-    doc: 'Removes a provider’s stored credential. Keys from the environment stay.',
-    params: { provider: text },
-    bare: (provider) => ({ provider }),
-    kind: 'act',
-    after: 'state',
-    ask: { with: 'text', title: 'Provider to log out of', param: 'provider' },
-    dialects: 'Y Y Y -',
-    returns: '`{intent}`; its outcome holds `{provider, authStatus, models}`.',
-    example: { provider: 'openai' },
   }),
 ];

@@ -1,12 +1,27 @@
-// Rows: sessions, the tree, state, the agent's own commands. Guarantees and absences: see
-// command-row.ts.
+// Rows: sessions and the tree of one. Guarantees and absences: see command-row.ts.
 import * as z from 'zod';
-import { row, text } from './command-row.ts';
+import { type Params, row, short, text } from './command-row.ts';
 
 const session = 'Sessions';
 const tree = 'Session tree';
-const state = 'State';
-const extensions = 'Commands of the agent';
+
+/** The newest first: that is what people go back to. */
+const newestFirst =
+  (name: string) =>
+  (data: Params): unknown[] =>
+    Array.isArray(data[name]) ? data[name].toReversed() : [];
+/** `user: What is here?`, as a choice. */
+const entryLabel = ({ type, id, message, summary, label, name }: Params): string => {
+  const content = message?.content;
+  const said = Array.isArray(content)
+    ? content.map((block) => block?.text ?? block?.name ?? '').join(' ')
+    : content;
+  return `${message?.role ?? type}: ${short(said || summary || label || name || id)}`;
+};
+const unlessCancelled =
+  (sentence: string) =>
+  ({ cancelled }: Params): string =>
+    cancelled === true ? 'An extension of the agent kept the session as it was.' : sentence;
 
 export const sessionRows = [
   row({
@@ -19,6 +34,7 @@ export const sessionRows = [
     action: 'always',
     after: 'replaced',
     dialects: 'Y Y Y Y',
+    told: unlessCancelled('A new conversation has begun.'),
     returns: '`{intent}`; its outcome holds `{cancelled}`.',
   }),
   row({
@@ -36,11 +52,12 @@ export const sessionRows = [
       title: 'Session',
       from: 'list_sessions',
       list: 'sessions',
-      label: (item) => String(item.name ?? item.summary ?? item.firstMessage ?? item.id ?? item.path),
+      label: (item) => short(item.name ?? item.summary ?? item.firstMessage ?? item.id ?? item.path),
       take: (item) => ({ sessionPath: item.path }),
       empty: 'There is no earlier session of this folder.',
     },
     dialects: 'Y Y Y Y',
+    told: unlessCancelled('The earlier conversation goes on.'),
     returns: '`{intent}`; its outcome holds `{cancelled}`.',
     example: { sessionPath: '/home/me/.atomic/agent/sessions/a.jsonl' },
   }),
@@ -72,12 +89,14 @@ export const sessionRows = [
       with: 'pick',
       title: 'Fork before',
       from: 'get_fork_messages',
-      list: 'messages',
-      label: (item) => String(item.text),
+      list: newestFirst('messages'),
+      label: (item) => short(item.text),
       take: (item) => ({ entryId: item.entryId }),
       empty: 'There is no message to fork from yet.',
     },
     dialects: 'Y Y Y Y',
+    told: unlessCancelled('The conversation goes on from before that message.'),
+    back: ({ text }) => text,
     returns: '`{intent}`; its outcome holds `{text, cancelled}`.',
     example: { entryId: 'abc12345' },
   }),
@@ -89,6 +108,7 @@ export const sessionRows = [
     kind: 'act',
     after: 'replaced',
     dialects: 'Y Y Y Y',
+    told: unlessCancelled('The conversation goes on in a copy.'),
     returns: '`{intent}`; its outcome holds `{cancelled}`.',
   }),
   row({
@@ -115,6 +135,7 @@ export const sessionRows = [
     kind: 'act',
     action: 'always',
     dialects: 'Y Y Y Y',
+    told: ({ path }) => (path === undefined ? undefined : `Written to ${path}`),
     returns: '`{intent}`; its outcome holds `{path}`.',
   }),
   row({
@@ -188,12 +209,14 @@ export const sessionRows = [
       with: 'pick',
       title: 'Go to',
       from: 'get_entries',
-      list: 'entries',
-      label: (entry) => `${entry.type} ${entry.id}`,
+      list: newestFirst('entries'),
+      label: entryLabel,
       take: (entry) => ({ targetId: entry.id }),
       empty: 'The session has no entry yet.',
     },
     dialects: '- y y -',
+    told: unlessCancelled('The conversation goes on from there.'),
+    back: ({ editorText }) => editorText,
     returns: '`{intent}`; its outcome holds `{cancelled, editorText?}`.',
     example: { targetId: 'abc12345' },
   }),
@@ -205,107 +228,23 @@ export const sessionRows = [
     params: { entryId: text, label: z.string().optional() },
     bare: (entryId) => ({ entryId }),
     kind: 'act',
-    ask: { with: 'text', title: 'Entry to label', param: 'entryId' },
-    dialects: '- y y -',
-    returns: '`{intent}`',
-    example: { entryId: 'abc12345', label: 'works' },
-  }),
-  row({
-    name: 'get_state',
-    group: state,
-    title: 'Read the state',
-    doc: 'Model, thinking level, session, queue modes and whether the agent is busy.',
-    kind: 'read',
-    dialects: 'Y Y Y Y',
-    returns: 'The state; every field may be absent in some dialect.',
-  }),
-  row({
-    name: 'get_messages',
-    group: state,
-    title: 'Read the messages',
-    doc: 'The conversation as the model would see it.',
-    kind: 'read',
-    dialects: 'Y Y Y Y',
-    returns: '`{messages}`',
-  }),
-  row({
-    name: 'get_session_stats',
-    group: state,
-    title: 'Read tokens and cost',
-    doc: 'Tokens, cost and use of the context window.',
-    kind: 'read',
-    dialects: 'Y Y Y Y',
-    returns: '`{sessionId, tokens, cost, contextUsage?, …}`',
-  }),
-  row({
-    name: 'get_last_assistant_text',
-    group: state,
-    title: 'Read the last answer',
-    doc: 'The text of the last assistant message.',
-    kind: 'read',
-    dialects: 'Y Y Y Y',
-    returns: '`{text}`; absent or null when there is none.',
-  }),
-  row({
-    name: 'get_commands',
-    group: extensions,
-    title: 'List the agent’s commands',
-    doc: 'Extension commands, prompt templates and skills; each is typed as `/name` in a prompt.',
-    kind: 'read',
-    dialects: 'Y Y Y Y',
-    returns: '`{commands: [{name, description?, source, …}]}`',
-  }),
-  row({
-    name: 'get_command_completions',
-    group: extensions,
-    title: 'Complete a command’s arguments',
-    doc: 'Argument completions of one of the agent’s commands.',
-    params: { commandName: text, argumentPrefix: z.string().default('') },
-    bare: (commandName) => ({ commandName }),
-    kind: 'read',
-    ask: { with: 'text', title: 'Command to complete', param: 'commandName' },
-    dialects: '- y y -',
-    returns: '`{completions: [{value, label, description?}] | null}`',
-    example: { commandName: 'review', argumentPrefix: '' },
-  }),
-  row({
-    name: 'get_shortcuts',
-    group: extensions,
-    title: 'List shortcuts',
-    doc: 'Keyboard shortcuts that extensions registered.',
-    kind: 'read',
-    dialects: '- y y -',
-    returns: '`{shortcuts: [{key, description?}]}`',
-  }),
-  row({
-    name: 'invoke_shortcut',
-    group: extensions,
-    title: 'Invoke a shortcut',
-    doc: 'Does what an extension’s keyboard shortcut does.',
-    params: { key: text },
-    bare: (key) => ({ key }),
-    kind: 'act',
     ask: {
       with: 'pick',
-      title: 'Shortcut',
-      from: 'get_shortcuts',
-      list: 'shortcuts',
-      label: (item) => `${item.key}${item.description ? ` (${item.description})` : ''}`,
-      take: (item) => ({ key: item.key }),
-      empty: 'No extension registered a shortcut.',
+      title: 'Label which entry?',
+      from: 'get_entries',
+      list: newestFirst('entries'),
+      label: entryLabel,
+      take: (entry) => ({ entryId: entry.id }),
+      empty: 'The session has no entry yet.',
+      next: () => ({
+        with: 'text',
+        title: 'Label for it (- takes a label away)',
+        param: 'label',
+        take: (label) => (label.trim() === '-' ? {} : { label: label.trim() }),
+      }),
     },
     dialects: '- y y -',
     returns: '`{intent}`',
-    example: { key: 'ctrl+x' },
-  }),
-  row({
-    name: 'reload',
-    group: extensions,
-    title: 'Reload the agent’s resources',
-    doc: 'The agent reads its settings, extensions, skills and templates again.',
-    kind: 'act',
-    after: 'state',
-    dialects: '- y y -',
-    returns: '`{intent}`',
+    example: { entryId: 'abc12345', label: 'works' },
   }),
 ];

@@ -3,16 +3,20 @@
 import type { CommandRow } from './command-row.ts';
 import { bridgeRows } from './commands-bridge.ts';
 import { changesRows } from './commands-changes.ts';
+import { loginRows } from './commands-login.ts';
 import { modelRows } from './commands-model.ts';
 import { promptingRows } from './commands-prompting.ts';
 import { sessionRows } from './commands-session.ts';
+import { stateRows } from './commands-state.ts';
 
-export type { Ask, CommandRow, Dialects, Params } from './command-row.ts';
+export { type Ask, type Asked, type CommandRow, type Dialects, itemsOf, type Params } from './command-row.ts';
 
 export const commandTable: readonly CommandRow[] = [
   ...promptingRows,
   ...modelRows,
+  ...loginRows,
   ...sessionRows,
+  ...stateRows,
   ...changesRows,
   ...bridgeRows,
 ];

@@ -99,11 +99,11 @@ export function withoutArguments(row: CommandRow): string {
     case 'compose':
       return 'Opens the prompt file; saving it sends it.';
     case 'text':
-      return `Asks for a text: “${ask.title}”.`;
+      return `Asks for a text: “${ask.title}”${ask.next ? ', and then for what belongs to it' : ''}.`;
     case 'choose':
       return `Asks “${ask.title}”: ${ask.options.map(({ label }) => label).join(', ')}.`;
     case 'pick':
-      return `Asks “${ask.title}”, from the list that ${code(ask.from)} gives; where that is empty it says: “${ask.empty}”`;
+      return `Asks “${ask.title}”, from the list that ${code(ask.from)} gives; where that is empty it says: “${ask.empty}”${ask.next ? ' Then it asks for what belongs to it.' : ''}`;
   }
 }
 
