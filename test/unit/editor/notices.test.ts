@@ -53,7 +53,10 @@ describe('notices', () => {
       { type: 'agent_settled', outcome: { stopReason: 'error', errorMessage: '401 no key' } },
     );
     await editor.until('window/showMessage', 2);
-    expect(editor.messages()).toEqual(['Taken back from the queue: ours | too', '401 no key']);
+    expect(editor.messages()).toEqual([
+      'Taken back from the queue, and now in the prompt file: ours | too',
+      '401 no key',
+    ]);
   });
   it('put status and title into the log and into the progress', async () => {
     const editor = await startEditor();
