@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CommandRow, commandTable } from '../../../server/src/protocol/commands.ts';
+import type { Fact } from '../../../server/src/protocol/facts.ts';
 import { attached, type FakeEditor, fakeHub, opened, startEditor } from './support.ts';
 
 let folder = '';
@@ -30,10 +31,23 @@ const data: Record<string, object> = {
   list_changes: { files: [{ path: 'a.ts', status: 'added', added: 1, removed: 0, diff: '+a' }] },
   list_history: { prompts: [{ text: 'Again.', at: 1 }] },
 };
+const said: Fact[] = [
+  { type: 'message_end', message: { role: 'user', content: 'Hi', timestamp: 1 } },
+  {
+    type: 'message_end',
+    message: {
+      role: 'assistant',
+      content: [{ type: 'text', text: 'Well.' }],
+      timestamp: 2,
+      stopReason: 'stop',
+    },
+  },
+];
 const textFor = (row: CommandRow) => (row.name === 'rpc' ? '{"type":"get_state"}' : 'some text');
 
-async function started(name: string): Promise<FakeEditor> {
+async function started(name: string, facts: Fact[] = []): Promise<FakeEditor> {
   const hub = fakeHub();
+  hub.append(...facts);
   hub.folder = folder;
   for (const { name: command, kind } of commandTable)
     if (kind === 'read') hub.data[command] = data[command] ?? { of: command };
@@ -80,7 +94,8 @@ function answering(editor: FakeEditor, row: CommandRow) {
 
 describe.each(['Neovim', 'helix'])('in %s', (name) => {
   it.each(commandTable.map((row) => [row.id, row] as const))('%s', async (id, row) => {
-    const editor = await started(name);
+    // Without an answer there is none to be opened.
+    const editor = await started(name, row.name === 'open_answer' ? said : []);
     // The only session cannot be left.
     if (row.name === 'close_tab') await editor.execute('atomic.newTab');
     const answer = await editor.execute(id);
@@ -102,6 +117,7 @@ describe.each(['Neovim', 'helix'])('in %s', (name) => {
       if (row.kind === 'read') return typeof answer === 'object' && answer !== null;
       if (['open', 'older_turns'].includes(row.name))
         return editor.of('window/showDocument').some(({ uri }) => uri.includes('/views/'));
+      if (row.name === 'open_answer') return isShown('answer.md');
       if (row.name === 'changes') return isShown('changes.diff');
       return editor.messages().some((it) => it.startsWith('Now in the session'));
     };
