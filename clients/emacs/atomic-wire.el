@@ -105,7 +105,8 @@ connection when the server has ended."
   (or (plist-get failure :message) (format "%S" failure)))
 
 (defun atomic-wire--readable (value)
-  "VALUE with U+FFFD in place of what JSON cannot hold: raw bytes, halves of characters."
+  "VALUE with U+FFFD in place of what JSON cannot hold.
+Those are raw bytes and halves of characters."
   (cond ((stringp value)
          (concat (mapcar (lambda (char) (if (or (> char #x10ffff) (<= #xd800 char #xdfff)) #xfffd char))
                          (string-to-multibyte value))))
@@ -115,7 +116,8 @@ connection when the server has ended."
 
 (defun atomic-wire--send (params send)
   "Call SEND with PARAMS, and again with readable ones where JSON cannot hold them.
-A buffer whose coding was guessed wrong has such bytes; they must not keep a prompt from being sent."
+A buffer whose coding was guessed wrong has such bytes; they must not
+keep a prompt from being sent."
   (condition-case nil
       (funcall send params)
     (error (funcall send (atomic-wire--readable params)))))
