@@ -123,8 +123,7 @@ describeWithEditor('nvim', 'the chat in Neovim without a plugin', () => {
     await has('has run for 5 s, its last lines:');
     mkdirSync(join(neovim.cwd, 'ö c'));
     for (const name of [join('ö c', 'd.md'), 'notes.md', 'go']) writeFileSync(join(neovim.cwd, name), '');
-    await has('marmalade');
-    await has(' out');
+    await has(' tokens in');
     const uri = await neovim.lua<string>(`return vim.uri_from_bufnr(${buffer})`);
     const lines = await neovim.lua<string[]>(`return vim.api.nvim_buf_get_lines(${buffer}, 0, -1, true)`);
     const client = await neovim.lua<number>(`return vim.lsp.get_clients({ bufnr = ${buffer} })[1].id`);

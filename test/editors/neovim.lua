@@ -123,7 +123,8 @@ function M.request(id, client_id, method, params)
   assert(client, 'no language server runs')
   client.request(method, params, function(err, result)
     tell('response', { id = id, error = err, result = result == nil and vim.NIL or result })
-  end, 0)
+    -- By its number: with 0, 0.10 does not tell of pending changes first.
+  end, vim.api.nvim_get_current_buf())
 end
 
 -- Tells the value of a condition as the event 'condition' once it is neither nil nor false. Neovim goes on meanwhile.
