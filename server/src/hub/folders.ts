@@ -6,7 +6,7 @@ import path from 'node:path';
 import * as z from 'zod';
 import { AtomicError } from '../protocol/errors.ts';
 import { shortHash } from './address.ts';
-import { processMark } from './orphans.ts';
+import { markOf, processMark } from './orphans.ts';
 
 /** The name of the session that editors share when they ask for none. */
 export const defaultSession = 'default';
@@ -95,6 +95,21 @@ export function writeMeta(folder: string, meta: SessionMeta): void {
   }
 }
 
+/** Removes what a process left that was killed while it wrote a file anew (`meta.json.1234.new`). Never throws. */
+export function removeUnfinished(folder: string): void {
+  for (const place of [folder, path.join(folder, 'originals')]) {
+    for (const name of namesIn(place)) {
+      const [, pid] = /(?:^|\.)(\d+)\.new$/.exec(name) ?? [];
+      if (pid === undefined || Number(pid) === process.pid || markOf(Number(pid))) continue;
+      try {
+        fs.rmSync(path.join(place, name), { force: true });
+      } catch {
+        // It takes up room and does no other harm.
+      }
+    }
+  }
+}
+
 /** The session that a file of the state folder belongs to (`…/prompt.md`); undefined for files elsewhere. */
 export function sessionOfFile(
   root: string,
@@ -116,20 +131,21 @@ export function sessionOfFile(
 
 /** The folders of all sessions that were ever attached. */
 export function allSessionFolders(root: string): { folder: string; meta: SessionMeta }[] {
-  const names = (folder: string): string[] => {
-    try {
-      return fs.readdirSync(folder);
-    } catch {
-      return [];
-    }
-  };
-  return names(root).flatMap((workspace) =>
-    names(path.join(root, workspace)).flatMap((session) => {
+  return namesIn(root).flatMap((workspace) =>
+    namesIn(path.join(root, workspace)).flatMap((session) => {
       const folder = path.join(root, workspace, session);
       const meta = readMeta(folder);
       return meta ? [{ folder, meta }] : [];
     }),
   );
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return fs.readdirSync(folder);
+  } catch {
+    return [];
+  }
 }
 
 /** The real path of what exists of it; a file that is not there yet has a real folder. */

@@ -49,20 +49,28 @@ export const lives = (mark: ProcessMark): boolean => startOf(mark.pid) === mark.
 /** Milliseconds between SIGTERM and SIGKILL. */
 const grace = 2000;
 
-/** Ends the agents of hubs that are gone: their stdin ended with the hub, so whoever still runs does not listen to that. */
-export function sweepOrphans(
+/** Milliseconds between two looks whether they have gone, which nobody tells. */
+const lookAgain = 20;
+
+/**
+ * Ends the agents of hubs that are gone: their stdin ended with the hub, so whoever still runs does not listen to that. Resolves when
+ * none of them is left, so that a new agent of a session finds all that the old one wrote, and the file to itself.
+ */
+export async function sweepOrphans(
   agents: readonly { agent: ProcessMark; owner: ProcessMark }[],
   clock: Clock,
   log: Log,
-): void {
-  for (const { agent, owner } of agents) {
-    if (lives(owner) || !lives(agent)) continue;
+): Promise<void> {
+  const orphans = agents.filter(({ agent, owner }) => !lives(owner) && lives(agent));
+  for (const { agent } of orphans) {
     log.warn({ pid: agent.pid }, 'an agent outlived its hub and is ended');
     signalGroup(agent.pid, 'SIGTERM');
     clock.after(grace, () => {
       if (lives(agent)) signalGroup(agent.pid, 'SIGKILL');
     });
   }
+  for (const end = clock.now() + 2 * grace; orphans.some(({ agent }) => lives(agent)) && clock.now() < end; )
+    await new Promise<void>((resolve) => void clock.after(lookAgain, resolve));
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals): void {

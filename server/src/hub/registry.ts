@@ -11,7 +11,14 @@ import type { AgentSpec, Clock, Log, StartAgent } from '../session/ports.ts';
 import { createChanges } from './changes.ts';
 import { type Chat, startChat } from './chat.ts';
 import type { CreateSession, Session } from './core.ts';
-import { allSessionFolders, defaultSession, makeFolder, readMeta, sessionFolder } from './folders.ts';
+import {
+  allSessionFolders,
+  defaultSession,
+  makeFolder,
+  readMeta,
+  removeUnfinished,
+  sessionFolder,
+} from './folders.ts';
 import { createHistory } from './history.ts';
 import { sweepOrphans } from './orphans.ts';
 import { type Channel, createChannel } from './pump.ts';
@@ -73,7 +80,7 @@ export function createRegistry(options: RegistryOptions): Registry {
   const calmListeners: (() => void)[] = [];
   let count = 0;
 
-  sweepOrphans(
+  const swept = sweepOrphans(
     allSessionFolders(options.folder).flatMap(({ meta }) => (meta.running ? [meta.running] : [])),
     clock,
     log,
@@ -87,11 +94,15 @@ export function createRegistry(options: RegistryOptions): Registry {
   ) => {
     const folder = sessionFolder(options.folder, workspace, name);
     makeFolder(folder);
+    removeUnfinished(folder);
     const meta = readMeta(folder);
     const changes = createChanges({ folder, workspace, home: params.agent?.env?.HOME ?? env.HOME, log });
     const history = createHistory({ folder, log });
     const session = options.createSession({
-      startAgent: options.startAgent,
+      startAgent: async (spec, events) => {
+        await swept;
+        return options.startAgent(spec, events);
+      },
       clock,
       log,
       changes,

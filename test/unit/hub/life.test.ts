@@ -1,4 +1,6 @@
 // What a hub leaves to the next one, and when and how it ends.
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -45,6 +47,59 @@ describe('what is remembered', () => {
       reason: 'new_session',
     });
     expect(readMeta(folder)).not.toHaveProperty('sessionFile');
+  });
+
+  it('has no files in it that a killed hub had not finished, and keeps those that somebody is writing', async () => {
+    const first = started();
+    const workspace = folders.make('work');
+    const { folder } = await (await first.join()).attach({ workspace });
+    first.hub.stop({ force: true });
+    await first.hub.closed;
+    const { pid: dead } = spawnSync(process.execPath, ['-e', '']);
+    fs.mkdirSync(path.join(folder, 'originals'), { recursive: true });
+    const unfinished = [`meta.json.${dead}.new`, `chat.json.${dead}.new`, `originals/${dead}.new`];
+    const others = [`meta.json.${process.ppid}.new`, 'something.new', 'chat.md'];
+    for (const name of [...unfinished, ...others]) fs.writeFileSync(path.join(folder, name), '{');
+    await (await started({ folder: first.folder }).join()).attach({ workspace });
+    const there = (name: string) => fs.existsSync(path.join(folder, name));
+    expect([unfinished.filter(there), others.filter(there)]).toEqual([[], others]);
+  });
+
+  it('starts no agent while one of a dead hub may still write to the file', async () => {
+    const first = started();
+    const workspace = folders.make('work');
+    const { folder } = await (await first.join()).attach({ workspace });
+    first.hub.stop({ force: true });
+    await first.hub.closed;
+    // It hears no SIGTERM, as an agent that is just finishing something.
+    const code = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1e6); process.stdout.write('up')";
+    const orphan = spawn(process.execPath, ['-e', code], {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    await once(orphan.stdout!, 'data');
+    const { pid } = spawnSync(process.execPath, ['-e', '']);
+    const running = { agent: markOf(orphan.pid!), owner: { pid, started: 'long ago' } };
+    const meta = readMeta(folder);
+    fs.writeFileSync(path.join(folder, 'meta.json'), JSON.stringify({ ...meta, running }));
+
+    const alive: boolean[] = [];
+    const second = started({
+      folder: first.folder,
+      startAgent: () => {
+        alive.push(orphan.exitCode === null && orphan.signalCode === null);
+        return Promise.reject(new Error('no agent here'));
+      },
+    });
+    await (await second.join()).attach({ workspace });
+    const { startAgent, spec } = second.all[0]!.parts;
+    const start = startAgent(spec, {} as never).catch(() => {});
+    const exit = once(orphan, 'exit');
+    second.clock.advance(2000);
+    await exit;
+    second.clock.advance(100);
+    await start;
+    expect(alive).toEqual([false]);
   });
 
   it('is not used when the file is gone, or another living hub’s agent writes to it', async () => {

@@ -59,6 +59,24 @@ describe('the sweep', () => {
     clock.advance(2000);
     expect(await exit).toEqual([null, 'SIGKILL']);
   });
+  it('is over when they have gone, and at once where there are none', async () => {
+    await sweepOrphans([{ agent: deadMark(), owner: deadMark() }], fakeClock(), silentLog);
+    const { child, mark } = await waiting(true);
+    const clock = fakeClock();
+    const heard = once(child.stdout!, 'data');
+    let over = false;
+    const swept = sweepOrphans([{ agent: mark, owner: deadMark() }], clock, silentLog).then(() => {
+      over = true;
+    });
+    await heard;
+    clock.advance(1000);
+    expect(over).toBe(false);
+    const exit = once(child, 'exit');
+    clock.advance(1000);
+    await exit;
+    clock.advance(1000);
+    await swept;
+  });
   it('leaves alone the agent of a living hub, and a process that only has the number', async () => {
     const { child, mark } = await waiting();
     const clock = fakeClock();
