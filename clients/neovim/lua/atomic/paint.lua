@@ -7,8 +7,9 @@ local M = {}
 local space = vim.api.nvim_create_namespace('atomic-paint')
 local shortest, longest = 60, 1000 -- Milliseconds between two looks.
 local share = 12 -- Looks take one part in so many of the time.
-local budget = 5 -- Milliseconds of one look.
-local least, most = 1024, 6144 -- Bytes of a piece: it ends at a blank line, or anywhere.
+local budget = 4 -- Milliseconds at a time.
+local breath = 8 -- Milliseconds between two parts of one look.
+local least, most = 1024, 3072 -- Bytes of a piece: it ends at a blank line, or anywhere.
 
 local pause = shortest
 local timer ---@type uv.uv_timer_t?
@@ -51,63 +52,129 @@ local function cut(entry)
   return cuts.pieces
 end
 
----Puts the highlights of a text into the buffer.
----@param text string
----@param row integer Where its first line is.
----@param skip integer Lines at its beginning that are not in the buffer.
-local function highlight(text, row, skip)
-  local parser = vim.treesitter.get_string_parser(text, 'markdown')
-  parser:parse(true)
-  parser:for_each_tree(function(tree, language)
-    local name = language:lang()
-    local query = vim.treesitter.query.get(name, 'highlights')
-    if not query then
-      return
-    end
-    for id, node, metadata in query:iter_captures(tree:root(), text, 0, -1) do
-      local capture = query.captures[id]
-      local own = metadata[id] or {}
-      local range = vim.treesitter.get_range(node, text, metadata[id])
-      if range[1] >= skip and not vim.startswith(capture, '_') and not capture:find('spell') then
-        pcall(vim.api.nvim_buf_set_extmark, buffer, space, row + range[1] - skip, range[2], {
-          end_row = row + range[4] - skip,
-          end_col = range[5],
-          hl_group = capture ~= 'conceal' and ('@%s.%s'):format(capture, name) or nil,
-          conceal = own.conceal or metadata.conceal,
-          priority = tonumber(own.priority or metadata.priority) or 100,
-          strict = false,
-        })
+local queries = {} ---@type table<string, vim.treesitter.Query|false>
+local scratch ---@type integer?
+local parser ---@type vim.treesitter.LanguageTree?
+local until_ = 0
+
+---Lets others do something when the time is up.
+local function rest()
+  if vim.uv.hrtime() > until_ then
+    coroutine.yield()
+  end
+end
+
+---A query, kept here: Neovim's own memory of them is emptied with the garbage, and one takes longer than a look to read.
+---@param language string
+---@return vim.treesitter.Query?
+local function query_of(language)
+  if queries[language] == nil then
+    queries[language] = vim.treesitter.query.get(language, 'highlights') or false
+    rest()
+  end
+  return queries[language] or nil
+end
+
+---@class atomic.Mark
+---@field row integer Within the lines.
+---@field column integer
+---@field options vim.api.keyset.set_extmark
+
+---The parser, with the text that it is to parse in a buffer of its own: a new one would read its queries again, too.
+---@param lines string[]
+---@return vim.treesitter.LanguageTree
+---@return integer source
+local function parser_of(lines)
+  if not scratch or not vim.api.nvim_buf_is_loaded(scratch) then
+    scratch = vim.api.nvim_create_buf(false, true)
+    vim.bo[scratch].undolevels = -1
+    parser = nil
+  end
+  parser = parser or vim.treesitter.get_parser(scratch, 'markdown')
+  vim.api.nvim_buf_set_lines(scratch, 0, -1, true, lines)
+  return parser, scratch
+end
+
+---The highlights of some lines.
+---@param lines string[]
+---@return atomic.Mark[]
+local function marks_of(lines)
+  local tree_of, text = parser_of(lines)
+  tree_of:parse(true)
+  rest()
+  local trees, found = {}, {}
+  tree_of:for_each_tree(function(tree, language)
+    table.insert(trees, { tree, language:lang() })
+  end)
+  for _, each in ipairs(trees) do
+    local name = each[2]
+    local query = query_of(name)
+    if query then
+      for id, node, metadata in query:iter_captures(each[1]:root(), text, 0, -1) do
+        local capture = query.captures[id]
+        if not vim.startswith(capture, '_') and not capture:find('spell') then
+          local own = metadata[id] or {}
+          local range = vim.treesitter.get_range(node, text, metadata[id])
+          table.insert(found, {
+            row = range[1],
+            column = range[2],
+            options = {
+              end_row = range[4],
+              end_col = range[5],
+              hl_group = capture ~= 'conceal' and ('@%s.%s'):format(capture, name) or nil,
+              conceal = own.conceal or metadata.conceal,
+              priority = tonumber(own.priority or metadata.priority) or 100,
+              strict = false,
+            },
+          })
+        end
+        rest()
       end
     end
-  end)
+  end
+  return found
 end
 
 ---@param entry atomic.Entry
 ---@param pieces atomic.Piece[]
 ---@param index integer
----@return boolean whether there was something to do
 local function paint(entry, pieces, index)
   local piece, after = pieces[index], pieces[index + 1]
   local to = after and after.from or entry.count
   local lines = vim.api.nvim_buf_get_lines(buffer, entry.row + piece.from, entry.row + to, false)
   local seen = ('%d %d'):format(#lines, #(lines[#lines] or ''))
   if piece.seen == seen then
-    return false
+    return
   end
   piece.seen = seen
-  vim.api.nvim_buf_clear_namespace(buffer, space, entry.row + piece.from, entry.row + to)
+  local skip = piece.fence and 1 or 0
   if piece.fence then
     table.insert(lines, 1, piece.fence)
   end
-  highlight(table.concat(lines, '\n') .. '\n', entry.row + piece.from, piece.fence and 1 or 0)
-  return true
+  local marks = marks_of(lines)
+  -- Meanwhile the entry may have gone elsewhere, or have other lines.
+  if not entry.cuts or entry.cuts.pieces ~= pieces then
+    return
+  end
+  local first = entry.row + piece.from
+  vim.api.nvim_buf_clear_namespace(buffer, space, first, first + #lines - skip)
+  for _, mark in ipairs(marks) do
+    if mark.row >= skip then
+      mark.options.end_row = mark.options.end_row + first - skip
+      pcall(vim.api.nvim_buf_set_extmark, buffer, space, mark.row + first - skip, mark.column, mark.options)
+    end
+  end
+  rest()
 end
 
 local painted = { text = true, user = true, tool = true, head = true }
 
----Paints what is seen; false when time was up before all was done.
+---Paints what is seen.
 local function look()
-  local until_ = vim.uv.hrtime() + budget * 1e6
+  if not parser then
+    -- What is read once is read when the chat is opened, not within an answer.
+    marks_of({ '`a`' })
+  end
   for _, window in ipairs(vim.fn.win_findbuf(buffer)) do
     local info = vim.fn.getwininfo(window)[1]
     for _, entry in ipairs(visible(info.topline - 1, info.botline - 1)) do
@@ -115,36 +182,48 @@ local function look()
       for index, piece in ipairs(pieces) do
         local from = entry.row + piece.from
         local to = pieces[index + 1] and entry.row + pieces[index + 1].from or entry.row + entry.count
-        if from < info.botline and to > info.topline - 1 and paint(entry, pieces, index) then
-          if vim.uv.hrtime() > until_ then
-            return false
-          end
+        if from < info.botline and to > info.topline - 1 and entry.cuts and entry.cuts.pieces == pieces then
+          paint(entry, pieces, index)
         end
       end
     end
   end
-  return true
+end
+
+local looking ---@type thread?
+local again = false -- Something changed while we look.
+local cost = 0
+
+---Does a part of a look.
+local function go_on()
+  if not buffer or not vim.api.nvim_buf_is_valid(buffer) then
+    looking = nil
+    return
+  end
+  if not looking then
+    looking, again, cost = coroutine.create(look), false, 0
+  end
+  local begun = vim.uv.hrtime()
+  until_ = begun + budget * 1e6
+  local ok, err = coroutine.resume(looking)
+  cost = cost + (vim.uv.hrtime() - begun) / 1e6
+  if ok and coroutine.status(looking) == 'suspended' then
+    return timer:start(breath, 0, vim.schedule_wrap(go_on))
+  end
+  looking = nil
+  pause = math.floor(math.max(shortest, math.min(longest, cost * share)))
+  if not ok then
+    error(err, 0)
+  elseif again then
+    M.later()
+  end
 end
 
 ---Has the visible text painted, in a moment.
 function M.later()
-  if timer and buffer and not timer:is_active() then
-    timer:start(
-      pause,
-      0,
-      vim.schedule_wrap(function()
-        if not buffer or not vim.api.nvim_buf_is_valid(buffer) then
-          return
-        end
-        local begun = vim.uv.hrtime()
-        local done = look()
-        local cost = (vim.uv.hrtime() - begun) / 1e6
-        pause = math.floor(math.max(shortest, math.min(longest, cost * share)))
-        if not done then
-          M.later()
-        end
-      end)
-    )
+  again = looking ~= nil
+  if timer and buffer and not looking and not timer:is_active() then
+    timer:start(pause, 0, vim.schedule_wrap(go_on))
   end
 end
 
