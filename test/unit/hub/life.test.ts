@@ -6,7 +6,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readMeta, sessionOfFile } from '../../../server/src/hub/folders.ts';
 import { privateHub } from '../../../server/src/hub/memory.ts';
-import { markOf } from '../../../server/src/hub/orphans.ts';
+import { lives, markOf } from '../../../server/src/hub/orphans.ts';
 import { gone, hubStarter, testFolders, turn } from './support.ts';
 
 const folders = testFolders();
@@ -87,7 +87,7 @@ describe('what is remembered', () => {
     const second = started({
       folder: first.folder,
       startAgent: () => {
-        alive.push(orphan.exitCode === null && orphan.signalCode === null);
+        alive.push(lives(running.agent!));
         return Promise.reject(new Error('no agent here'));
       },
     });
