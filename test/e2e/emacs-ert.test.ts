@@ -90,7 +90,7 @@ function check(report: string, atLeast: number) {
 describeWithEditor('emacs', 'the tests in Emacs Lisp', () => {
   beforeAll(ensurePi, 600_000);
 
-  it('hold in a batch', { timeout: 180_000 }, async () => {
+  it('hold in a batch', { timeout: 400_000 }, async () => {
     const { env, args, home } = await setUp();
     const report = await new Promise<string>((resolve) => {
       execFile(
@@ -105,7 +105,7 @@ describeWithEditor('emacs', 'the tests in Emacs Lisp', () => {
     expect(home.processes()).toEqual([]);
   });
 
-  it('hold with a screen', { timeout: 180_000 }, async () => {
+  it('hold with a screen', { timeout: 400_000 }, async () => {
     const { env, args, home } = await setUp();
     const report = join(home.path, 'report');
     const run = `(progn

@@ -83,7 +83,7 @@ it.each([
     fs.writeFileSync(at('e d.txt'), before.join(''));
     fs.writeFileSync(at('w.txt'), 'as it was\n');
     fs.writeFileSync(at('other.txt'), 'not of the agent\n');
-    const [read, announced] = [gate(), gate()];
+    const [read, announced, once, twice] = [gate(), gate(), gate(), gate()];
     const edit = (from: string, to: string) => [
       {
         toolCall: 'edit',
@@ -99,8 +99,9 @@ it.each([
     const model = await startModelServer([
       [{ toolCall: 'read', arguments: { path: 'w.txt' } }],
       [{ gate: read }, { toolCall: 'write', arguments: { path: 'w.txt', content: 'overwritten\n' } }],
-      edit('line 3 ü', 'edited'),
-      edit('line 25 ü', 'edited, too'),
+      // A model takes its time, too: a call is announced well before it is carried out.
+      [...edit('line 3 ü', 'edited'), { gate: once }],
+      [...edit('line 25 ü', 'edited, too'), { gate: twice }],
       [{ toolCall: 'write', arguments: { path: 'sub/nëu.txt', content: 'new\n' } }, { gate: announced }],
       [{ toolCall: 'bash', arguments: { command: 'echo more >> w.txt; echo by nobody > shell.txt' } }],
       'Done.',
@@ -111,13 +112,20 @@ it.each([
     await first.did('prompt', { message: 'Go' });
     await first.seen((fact) => fact.type === 'tool_execution_end' && fact.toolName === 'read');
     read.open();
-    let arguments_ = '';
-    await first.seen((fact) => {
-      if (fact.type === 'message_start') arguments_ = '';
-      if (fact.type === 'message_update' && fact.assistantMessageEvent.type === 'toolcall_delta')
-        arguments_ += fact.assistantMessageEvent.delta;
-      return arguments_.includes('nëu.txt"');
-    });
+    const announces = async (text: string) => {
+      let written = '';
+      await first.seen((fact) => {
+        if (fact.type === 'message_start') written = '';
+        if (fact.type === 'message_update' && fact.assistantMessageEvent.type === 'toolcall_delta')
+          written += fact.assistantMessageEvent.delta;
+        return written.includes(text);
+      });
+    };
+    await announces('"edited"');
+    once.open();
+    await announces('edited, too');
+    twice.open();
+    await announces('nëu.txt"');
     announced.open();
     await first.seen((fact) => fact.type === 'agent_settled');
     expect(fs.readFileSync(at('e d.txt'), 'utf8')).toBe(edited);

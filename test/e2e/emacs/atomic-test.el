@@ -21,7 +21,7 @@
 (defun atomic-test-wait (what condition)
   "Return what CONDITION gives, as soon as it is not nil; WHAT it stands for.
 What it waits for are the events that Emacs gets."
-  (let ((until (time-add nil 20)) value)
+  (let ((until (time-add nil 60)) value)
     (while (not (setq value (funcall condition)))
       (when (time-less-p until nil)
         (error "%s did not come; the transcripts are %S" what
