@@ -1,12 +1,10 @@
 // The live chat in real editors without a plugin: 500 deltas come while a person makes 500 keystrokes, in another file and in the
 // chat itself. Neither text loses a character.
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import type { EditorHome } from '../editors/home.ts';
 import { describeWithEditor } from '../support/editors.ts';
-import { startHelix } from '../support/helix.ts';
 import { program } from '../support/language-server.ts';
 import { gate, type Reply, startModelServer } from '../support/model-server.ts';
 import { startNeovim } from '../support/neovim.ts';
@@ -44,16 +42,6 @@ async function server(...script: Reply[]) {
     initializationOptions: { agent: { command: agent.command, args: agent.args, env: agent.env } },
   };
 }
-/** The only view of the only session. */
-function viewFile(home: EditorHome): string {
-  const root = join(home.env.XDG_STATE_HOME!, 'atomic-lsp');
-  for (const workspace of readdirSync(root)) {
-    const views = join(root, workspace, 'default', 'views');
-    if (existsSync(views)) return join(views, readdirSync(views)[0]!);
-  }
-  throw new Error('there is no view');
-}
-
 describeWithEditor('nvim', 'the chat in Neovim without a plugin', () => {
   beforeAll(ensurePi, 600_000);
 
@@ -159,57 +147,4 @@ describeWithEditor('nvim', 'the chat in Neovim without a plugin', () => {
     await neovim.executeCommand(fork.command, fork.arguments);
     await has('Another conversation');
   }, 90_000);
-});
-
-describeWithEditor('hx', 'the chat in Helix', () => {
-  beforeAll(ensurePi, 600_000);
-
-  it('grows while a person types elsewhere and in it', async () => {
-    const { gates, words, pieces } = answer();
-    const helix = await startHelix({ files: ['notes.md'], cols: 160, server: await server(pieces) });
-    closing.push(() => helix.close());
-    await helix.executeCommand('atomic.compose');
-    await helix.waitForScreen('prompt.md');
-    await helix.insert('Count.');
-    await helix.command('write');
-    await helix.executeCommand('atomic.open');
-    await helix.waitForScreen('/views/');
-    await helix.command('vsplit notes.md');
-    const typed = async (key: string, group: number) => {
-      await helix.terminal.text(key.repeat(9) + (group % 5 === 4 ? '\r' : key));
-    };
-    await helix.terminal.text('i');
-    for (const [group, wait] of gates.entries()) {
-      wait.open();
-      if (group === 25) {
-        await helix.terminal.text('\x1b\x1b');
-        await helix.terminal.text('\x17h');
-        await helix.waitForScreen(/INS|NOR/);
-        await helix.terminal.text('ggi');
-      }
-      await typed(group < 25 ? '#' : '§', group);
-    }
-    await helix.terminal.text('\x1b\x1b');
-    const file = viewFile(helix.home);
-    await helix.waitForLog(/word499/);
-    await expect
-      .poll(
-        async () => {
-          await helix.command('write-all!');
-          return wordsIn(readFileSync(file, 'utf8')).length;
-        },
-        { timeout: 30_000, interval: 500 },
-      )
-      .toBe(500);
-    const text = readFileSync(file, 'utf8');
-    expect(wordsIn(text)).toEqual(words);
-    expect(text).toMatch(/^(§{49}\n){5}/);
-    // Helix ends a file with a line break of its own.
-    expect(readFileSync(join(helix.cwd, 'notes.md'), 'utf8').trimEnd()).toBe(
-      `${'#'.repeat(49)}\n`.repeat(5).trimEnd(),
-    );
-    // Its own picker shows the turns.
-    await helix.terminal.text(' s');
-    await helix.waitForScreen(/Count\.\s+│/);
-  }, 120_000);
 });

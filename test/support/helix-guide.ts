@@ -16,12 +16,14 @@ export interface GuidedHelix extends Helix {
   session(name: string): string;
 }
 
+/** `settings` are pi's own. */
 export async function startHelixByGuide(
   script: ModelScript,
   options: HelixOptions = {},
+  settings: Record<string, unknown> = {},
 ): Promise<GuidedHelix> {
   const model = await startModelServer(script);
-  const agent = await piAgent({ model, extensions: ['dialogs'] });
+  const agent = await piAgent({ model, extensions: ['dialogs'], settings });
   const home = createEditorHome();
   const helix = await startHelix({
     files: ['notes.md'],

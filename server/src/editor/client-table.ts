@@ -21,6 +21,8 @@ export interface Traits {
   reportsPerSecond: number;
   /** The end of progress may be lost and is to be said again. */
   repeatsEnd: boolean;
+  /** Progress takes the place of messages, and its end leaves nothing there but a text that comes with it. */
+  hidesMessages: boolean;
   /** Upper bound of `atomic/events` a second. */
   flushesPerSecond: number;
   /** Reads the file of a document without unsaved changes again by itself when it changed on disk. */
@@ -76,6 +78,7 @@ const table: Record<string, Row> = {
     showsDocuments: true,
     preselectsFirst: true,
     repeatsEnd: true,
+    hidesMessages: true,
     editsPerSecond: 20,
     checksVersions: true,
     tellsAfter: 0,
@@ -129,6 +132,7 @@ export function traitsOf(params: InitializeParams, client: Settings['client']): 
     progress: window?.workDoneProgress === true,
     reportsPerSecond: 4,
     repeatsEnd: false,
+    hidesMessages: false,
     reloadsItself: false,
     streams: params.capabilities.workspace?.applyEdit ? 'edits' : 'disk',
     editsPerSecond: 4,

@@ -21,6 +21,11 @@ export interface Client {
   notify(method: string, params: object): void;
   /** `window/showMessage`, in its turn; what is urgent (an error, a question) at once. */
   message(level: Level, text: string, urgent?: boolean): void;
+  /**
+   * Says again the last message since then (milliseconds of the clock) that still holds, which a question does not; with `any`,
+   * the last of all. False when there was none.
+   */
+  again(since: number, any?: boolean): boolean;
   /** `window/logMessage`. */
   record(text: string): void;
   /** Holds back requests to the editor until the returned function is called: an answer to it is due. */
@@ -28,6 +33,13 @@ export interface Client {
   /** Runs when no answer is held back. */
   whenFree(run: () => void): void;
   end(): void;
+}
+
+interface Said {
+  level: Level;
+  text: string;
+  /** Milliseconds of the clock. */
+  at: number;
 }
 
 const types = { error: 1, warning: 2, info: 3 } as const;
@@ -50,7 +62,9 @@ export function createClient(parts: {
   const messages: { level: Level; text: string }[] = [];
   let held = 0;
   let quietUntil = 0;
-  let said = '';
+  let said: Said = { level: 'info', text: '', at: -Infinity };
+  /** What a person may want to read later: not a question, and not what answers a command at once. */
+  let lasting = said;
   let cancelNext: (() => void) | undefined;
   let ended = false;
 
@@ -59,10 +73,14 @@ export function createClient(parts: {
     const sent = async () => connection.sendNotification(method, params);
     sent().catch((error: unknown) => log.debug({ error, method }, 'a notification was not sent'));
   };
-  const say = (level: Level, text: string) => {
+  const say = (level: Level, text: string, urgent: boolean) => {
     // One cause can be seen in two places; it is told once.
-    if (text === said && clock.now() < quietUntil) return;
-    said = text;
+    if (text === said.text && clock.now() < quietUntil) return;
+    said = { level, text, at: clock.now() };
+    if (level !== 'info' || !urgent) lasting = said;
+    show(said);
+  };
+  const show = ({ level, text }: Said) => {
     quietUntil = clock.now() + gap;
     const type = Math.min(types[level], parts.traits().leastShown);
     const where = level === 'error' && logs !== undefined ? ` (log: ${logs})` : '';
@@ -71,7 +89,7 @@ export function createClient(parts: {
   const next = () => {
     cancelNext = undefined;
     const message = messages.shift();
-    if (message) say(message.level, message.text);
+    if (message) say(message.level, message.text, false);
     plan();
   };
   const plan = () => {
@@ -118,10 +136,16 @@ export function createClient(parts: {
       }),
     notify,
     message(level, text, urgent = level === 'error') {
-      if (urgent || (messages.length === 0 && clock.now() >= quietUntil)) return say(level, text);
+      if (urgent || (messages.length === 0 && clock.now() >= quietUntil)) return say(level, text, urgent);
       if (messages.length >= waitingLimit) notify('window/logMessage', { type: types[level], message: text });
       else messages.push({ level, text });
       plan();
+    },
+    again(since, any = false) {
+      const last = any ? said : lasting;
+      if (last.at < since) return false;
+      show(last);
+      return true;
     },
     record: (text) => notify('window/logMessage', { type: 3, message: oneLine(text) }),
     hold() {

@@ -27,6 +27,8 @@ interface Shown {
   token: string;
   begun: boolean;
   over: boolean;
+  /** Milliseconds of the clock. */
+  since: number;
   /** What is told with the end. */
   summary: string;
 }
@@ -61,7 +63,7 @@ export function createProgress(
     else cancelReport = clock.after(wait, report);
   };
   const begin = () => {
-    const mine: Shown = { token: token(), begun: false, over: false, summary: '' };
+    const mine: Shown = { token: token(), begun: false, over: false, since: clock.now(), summary: '' };
     shown = mine;
     told = '';
     quietUntil = 0;
@@ -78,11 +80,23 @@ export function createProgress(
       .request('window/workDoneProgress/create', { token: mine.token }, { limit: createLimit })
       .then(begun, begun);
   };
-  const over = ({ token, summary }: Shown) => {
-    // Some editors show no text that comes with the end.
-    if (summary) send(token, { kind: 'report', message: summary });
-    send(token, { kind: 'end' });
-    if (client.traits.repeatsEnd) clock.after(again, () => send(token, { kind: 'end' }));
+  const over = ({ token, summary, since }: Shown) => {
+    const { hidesMessages, repeatsEnd } = client.traits;
+    const ended = clock.now();
+    const end = (message = '') => send(token, { kind: 'end', ...(message && { message }) });
+    if (hidesMessages) {
+      end(summary);
+      client.again(since);
+    } else {
+      // Some editors show no text that comes with the end.
+      if (summary) send(token, { kind: 'report', message: summary });
+      end();
+    }
+    if (!repeatsEnd) return;
+    clock.after(again, () => {
+      end(shown ? '' : summary);
+      if (hidesMessages && !client.again(ended, true)) client.again(since);
+    });
   };
   const end = (summary = '') => {
     cancelReport?.();

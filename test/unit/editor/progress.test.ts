@@ -205,4 +205,36 @@ describe('progress', () => {
     await editor.until('$/progress', 3);
     expect(shown(editor).slice(1)).toEqual(['end', 'end']);
   });
+
+  it('takes no message away where it takes the place of messages, and leaves what was used', async () => {
+    const editor = await startEditor({ name: 'Helix' });
+    await attached(editor);
+    const usage = { input: 100, output: 20, cacheRead: 0, cacheWrite: 0, cost: { total: 0.25 } };
+    const run: Fact[] = [
+      ...start,
+      { type: 'message_start', message: { role: 'user', content: 'Hi' } },
+      { type: 'message_end', message: { role: 'user', content: 'Hi' } },
+      { type: 'message_start', message: { role: 'assistant', content: [] } },
+      { type: 'message_end', message: { role: 'assistant', content: [], usage } },
+    ];
+    const used = '100 tokens in, 20 out · $0.25';
+    editor.hub.append(...run);
+    await editor.until('$/progress');
+    editor.hub.append({ type: 'notice', level: 'warning', message: 'The disk is full.' });
+    await editor.until('window/showMessage');
+    editor.hub.append(opened({ id: 'q', options: ['a'] }));
+    await editor.until('window/showMessage', 2);
+    editor.hub.append(settled);
+    await editor.until('window/showMessage', 3);
+    expect(editor.messages().filter((it) => it === 'The disk is full.')).toHaveLength(2);
+    expect(shown(editor).at(-1)).toBe(`end ${used}`);
+    // What was said since has the last word when the end is said again.
+    editor.clock.advance(2000);
+    editor.hub.append({ type: 'notice', level: 'info', message: 'Compacted.' });
+    await editor.until('window/showMessage', 4);
+    editor.clock.advance(1000);
+    await editor.until('window/showMessage', 5);
+    expect(editor.messages().slice(3)).toEqual(['Compacted.', 'Compacted.']);
+    expect(shown(editor).slice(-2)).toEqual([`end ${used}`, `end ${used}`]);
+  });
 });
