@@ -1,29 +1,51 @@
-// Bundles server/src/main.ts into dist/: one small entry, and one chunk a verb that is loaded when it is asked for, so
-// that starting a language server reads no code of the terminal commands. The licences of what is bundled go with it.
+// Bundles the program into dist/: program.js, of which each verb runs only its own parts, and main.js, which loads it with what
+// Node has compiled of it before. The licences of what is bundled go with it.
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
 rmSync('dist', { recursive: true, force: true });
-const { metafile } = await build({
-  entryPoints: ['server/src/main.ts'],
-  outdir: 'dist',
+const common = {
   bundle: true,
-  splitting: true,
   platform: 'node',
-  format: 'esm',
+  format: 'cjs',
   target: 'node20.19',
   sourcemap: true,
   sourcesContent: false,
-  metafile: true,
-  define: { 'process.env.ATOMIC_LSP_VERSION': JSON.stringify(version) },
-  banner: {
-    // The CommonJS packages inside the bundle ask for Node's own modules by require().
-    js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",
-  },
   logLevel: 'warning',
+};
+const { metafile } = await build({
+  ...common,
+  entryPoints: { program: 'server/src/main.ts' },
+  outdir: 'dist',
+  metafile: true,
+  legalComments: 'none',
+  // An import on demand runs a part of the one file.
+  supported: { 'dynamic-import': false },
+  define: {
+    'process.env.ATOMIC_LSP_VERSION': JSON.stringify(version),
+    'import.meta.url': '__url',
+  },
+  banner: {
+    js: "(function (exports, require, module, __filename, __dirname) { const __url = require('node:url').pathToFileURL(__filename).href;",
+  },
+  footer: { js: '})' },
 });
+await build({
+  ...common,
+  entryPoints: { main: 'server/src/start.ts' },
+  outdir: 'dist',
+  define: { 'import.meta.filename': '__filename', 'import.meta.dirname': '__dirname' },
+});
+// It is read as text of one byte each; what esbuild leaves as it is stands in comments and regular expressions.
+const code = readFileSync('dist/program.js', 'utf8');
+writeFileSync(
+  'dist/program.js',
+  code.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`),
+);
+// The project's own package.json says that its files are modules; these are scripts, which start faster.
+writeFileSync('dist/package.json', '{ "type": "commonjs" }\n');
 chmodSync('dist/main.js', 0o755);
 
 const folders = new Set(

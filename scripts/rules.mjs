@@ -40,6 +40,9 @@ const environment =
 
 const withoutComments = (text) => text.replace(/\/\*.*?\*\//gs, '').replace(/(^|\s)\/\/.*$/gm, '$1');
 
+/** Who may read argv and the environment: the program's beginning, and what loads the program. */
+const readers = [`${source}main.ts`, `${source}start.ts`];
+
 const roomOf = (path) => {
   const inside = path.slice(source.length);
   return inside.includes('/') ? inside.slice(0, inside.indexOf('/')) : 'main';
@@ -71,10 +74,10 @@ export function importProblems(files) {
       if (rule && !rule.rooms.includes(room)) problems.push(`${path} imports ${target}: ${room} ${rule.why}`);
       if (room === 'protocol' && target !== 'zod' && !rule)
         problems.push(`${path} imports ${target}: protocol imports nothing but zod`);
-      if (target === 'node:process' && path !== `${source}main.ts`)
+      if (target === 'node:process' && !readers.includes(path))
         problems.push(`${path} imports node:process: only main.ts reads argv and the environment`);
     }
-    if (path !== `${source}main.ts` && environment.test(code))
+    if (!readers.includes(path) && environment.test(code))
       problems.push(
         `${path} reads process.argv or process.env: only main.ts may, and hands on what is needed`,
       );

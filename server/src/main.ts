@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 // The verbs. Guarantees: this file alone reads argv and the environment; every verb loads its own code when it is asked
 // for; a wrong command line is one sentence and exit code 2. Must not know: how any verb does its work.
 import os from 'node:os';

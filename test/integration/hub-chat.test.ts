@@ -204,7 +204,7 @@ describe('the chat file', () => {
 
   it('is put aside when it is full, and nothing is lost', async () => {
     const folder = folders.make('session');
-    const { chat, tell } = told(folder, { size: 100, waiting: 1e6, retry: 10 });
+    const { chat, tell } = told(folder, { size: 100, waiting: 1e6, retry: 10, patience: 200 });
     for (const name of ['a', 'b', 'c']) {
       tell(user(name.repeat(120)));
       await chat.flush();
@@ -240,7 +240,7 @@ describe('the chat file', () => {
   it('keeps a bounded amount for a file that cannot be written, and says what was given up', async () => {
     const folder = folders.make('session');
     fs.mkdirSync(path.join(folder, chatFile));
-    const { chat, tell } = told(folder, { size: 1e6, waiting: 1000, retry: 10 });
+    const { chat, tell } = told(folder, { size: 1e6, waiting: 1000, retry: 10, patience: 200 });
     for (let n = 0; n < 5; n++) {
       tell(user(`${n}`.repeat(600)));
       await chat.flush();

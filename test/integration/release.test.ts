@@ -50,7 +50,7 @@ describe('the tarball', () => {
   it('holds the program, the clients, the pages and the licences, and nothing else', () => {
     const wanted = [
       /^(package\.json|README\.md|CHANGELOG\.md|SECURITY\.md|LICENSE)$/,
-      /^dist\/([a-z-]+(-[A-Z0-9]+)?\.js|THIRD-PARTY\.txt)$/,
+      /^dist\/(main\.js|program\.js|package\.json|THIRD-PARTY\.txt)$/,
       /^docs\/[a-z-]+\.md$/,
       /^clients\/neovim\/(README\.md|doc\/(atomic\.txt|tags)|(lua|plugin|ftplugin|syntax|queries)\/.*)$/,
       /^clients\/emacs\/[^/]+\.(el|md|org|texi|info)$/,

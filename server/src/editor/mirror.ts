@@ -4,7 +4,7 @@ import type { Fact } from '../protocol/facts.ts';
 import type { Cursor, FactsBatch, Resync } from '../protocol/hub.ts';
 import type { Snapshot } from '../protocol/snapshot.ts';
 import { folded } from '../session/fold.ts';
-import { mergedFacts } from '../session/view.ts';
+import { deltaOf, mergedFacts } from '../session/view.ts';
 
 /** What was new: facts, or (`fresh`) everything. */
 export interface Change {
@@ -63,7 +63,7 @@ export function createMirror(start: Resync, kept = keptUnits): Mirror {
       if (batch.epoch !== epoch || batch.from !== seq + 1) return false;
       for (const fact of batch.facts) snapshot = folded(snapshot, fact);
       seq = batch.to;
-      const size = JSON.stringify(batch.facts).length;
+      const size = batch.facts.reduce((sum, fact) => sum + unitsOf(fact), 0);
       batches.push({ from: batch.from, to: batch.to, facts: batch.facts, units: size });
       units += size;
       while (units > kept && batches.length > 1) units -= batches.shift()!.units;
@@ -90,4 +90,10 @@ export function createMirror(start: Resync, kept = keptUnits): Mirror {
     },
     onChange: (listener) => void listeners.push(listener),
   };
+}
+
+/** About the UTF-16 units of a fact's JSON text. A delta is not written again to be counted: there are thousands of them. */
+function unitsOf(fact: Fact): number {
+  const delta = deltaOf(fact);
+  return delta === undefined ? JSON.stringify(fact).length : delta.length + 100;
 }

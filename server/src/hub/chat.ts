@@ -1,5 +1,5 @@
-// chat.md of a session. Guarantees: appended in order and only at its end, one write for each turn of the event loop at most,
-// for its user alone; the next hub goes on under a rule with what is new; a full file is put aside whole; a file that
+// chat.md of a session. Guarantees: appended in order and only at its end, in the same turn of the event loop but for the text of
+// an answer, which is written a few times a second; for its user alone; the next hub goes on under a rule with what is new; a full file is put aside whole; a file that
 // cannot be written costs one notice, is tried again, and nothing else. Must not know: Markdown, agents, connections.
 import fs from 'node:fs';
 import path from 'node:path';
@@ -23,8 +23,10 @@ export interface ChatLimits {
   waiting: number;
   /** Milliseconds until a failed write is tried again. */
   retry: number;
+  /** Milliseconds for which the text of an answer may wait for more of it: whoever watches a session gets it from the journal. */
+  patience: number;
 }
-export const chatLimits: ChatLimits = { size: 8_000_000, waiting: 32_000_000, retry: 5_000 };
+export const chatLimits: ChatLimits = { size: 8_000_000, waiting: 32_000_000, retry: 5_000, patience: 200 };
 
 export interface Chat {
   /** Resolves when everything until now is written, or a write has failed. */
@@ -65,6 +67,7 @@ export function startChat({ session, folder, clock, log, limits = chatLimits }: 
   let scheduled = false;
   let writing: Promise<void> | undefined;
   let cancelRetry: (() => void) | undefined;
+  let cancelPatience: (() => void) | undefined;
   let failing = false;
   let broken = false;
 
@@ -151,11 +154,12 @@ export function startChat({ session, folder, clock, log, limits = chatLimits }: 
   };
 
   const flush = async (): Promise<void> => {
-    if (waiting.length === 0 && units.length === 0) return writing;
+    collected();
+    if (waiting.length === 0) return writing;
     writing ??= (async () => {
       try {
-        // What comes in meanwhile counts on this loop.
-        while (waiting.length > 0 || units.length > 0) await writeAll();
+        // Whoever flushes meanwhile counts on this loop.
+        while (waiting.length > 0) await writeAll();
         failing = false;
       } catch (error) {
         failed(error);
@@ -179,13 +183,20 @@ export function startChat({ session, folder, clock, log, limits = chatLimits }: 
       return;
     }
     if (scheduled) return;
+    if (fact.type === 'message_update') {
+      cancelPatience ??= clock.after(limits.patience, written);
+      return;
+    }
     scheduled = true;
-    setImmediate(() => {
-      scheduled = false;
-      collected();
-      // While it fails, only the clock tries again: facts may come by the thousand.
-      if (!cancelRetry) void flush();
-    });
+    setImmediate(written);
+  };
+  const written = () => {
+    scheduled = false;
+    cancelPatience?.();
+    cancelPatience = undefined;
+    // While it fails, only the clock tries again: facts may come by the thousand.
+    if (cancelRetry) collected();
+    else void flush();
   };
   const stop = journal.onAppend(told);
 
@@ -197,6 +208,8 @@ export function startChat({ session, folder, clock, log, limits = chatLimits }: 
       await flush();
       cancelRetry?.();
       cancelRetry = undefined;
+      cancelPatience?.();
+      cancelPatience = undefined;
     },
   };
 }

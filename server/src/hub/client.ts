@@ -55,13 +55,24 @@ export type Hello = { [K in 'version' | 'name' | 'env']: HelloParams[K] } & {
  * stream is closed then. Listeners for facts are to be registered before the first attach.
  */
 export async function connectHubClient(stream: Duplex, hello: Hello, log?: Log): Promise<HubClient> {
-  const wire = createWire(stream, log);
-  const { connection } = wire;
   const factsListeners: ((batch: FactsBatch) => void)[] = [];
   const resyncListeners: ((resync: Resync) => void)[] = [];
-  connection.onNotification(hubMethods.facts, (batch: FactsBatch) => {
+  const told = (batch: FactsBatch) => {
     for (const listener of factsListeners) listener(batch);
+  };
+  const wire = createWire(stream, log, (message) => {
+    const { method, params } = message as { method?: string; params?: FactsBatch };
+    if (method !== hubMethods.facts || !params) return false;
+    try {
+      told(params);
+    } catch (error) {
+      // A fault of whoever listens is none of the connection.
+      log?.error({ error }, 'facts could not be taken');
+    }
+    return true;
   });
+  const { connection } = wire;
+  connection.onNotification(hubMethods.facts, told);
   connection.onNotification(hubMethods.resync, (resync: Resync) => {
     for (const listener of resyncListeners) listener(resync);
   });

@@ -85,7 +85,14 @@ export interface FrameReader extends MessageReader {
   readonly waiting: number;
 }
 
-export function createFrameReader(stream: Readable): FrameReader {
+/**
+ * Messages of a stream. `direct` may take a message at once, without the turn of the event loop that a connection needs for each;
+ * it is asked only while nothing before is waiting, so that the order stays, and returns whether it took it.
+ */
+export function createFrameReader(
+  stream: Readable,
+  direct: (message: Message) => boolean = () => false,
+): FrameReader {
   const errors = new Emitter<Error>();
   const closes = new Emitter<void>();
   const partial = new Emitter<never>();
@@ -106,6 +113,7 @@ export function createFrameReader(stream: Readable): FrameReader {
         const message = JSON.parse(text) as Message;
         // The library would break off at these; nobody waits for an answer to them.
         if (!isMessage(message)) return;
+        if (waiting === 0 && direct(message)) return;
         callback(message);
         waiting += 1;
         // In step with the connection, which has just planned its own turn.

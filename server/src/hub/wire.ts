@@ -38,7 +38,8 @@ export const backlogLimit = 262_144;
 /** Bytes after which a reader that asks on and on and takes no answer is let go. */
 const backlogEnd = 512 * 1024 * 1024;
 
-export function createWire(stream: Duplex, log?: Log): Wire {
+/** `direct` takes notifications at once: see {@link createFrameReader}. */
+export function createWire(stream: Duplex, log?: Log, direct?: (message: Message) => boolean): Wire {
   const roomListeners: (() => void)[] = [];
   const closeListeners: (() => void)[] = [];
   let corked = false;
@@ -62,7 +63,7 @@ export function createWire(stream: Duplex, log?: Log): Wire {
     }
   };
 
-  const reader = createFrameReader(stream);
+  const reader = createFrameReader(stream, direct);
   const connection = createMessageConnection(
     reader,
     writerOf((message) => send(frame(JSON.stringify(message)))),

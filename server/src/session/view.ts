@@ -55,7 +55,8 @@ export function mergedFacts(facts: readonly Fact[]): Fact[] {
   return merged;
 }
 
-function deltaOf(fact: Fact): string | undefined {
+/** What a fact of a stream adds; undefined for every other fact. */
+export function deltaOf(fact: Fact): string | undefined {
   if (fact.type === 'message_update')
     return 'delta' in fact.assistantMessageEvent ? fact.assistantMessageEvent.delta : undefined;
   if (fact.type === 'tool_execution_update' || fact.type === 'bash_execution_update') return fact.delta;
