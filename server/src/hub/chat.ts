@@ -1,6 +1,7 @@
 // chat.md of a session. Guarantees: appended in order and only at its end, in the same turn of the event loop but for the text of
-// an answer, which is written a few times a second; for its user alone; the next hub goes on under a rule with what is new; a full file is put aside whole; a file that
-// cannot be written costs one notice, is tried again, and nothing else. Must not know: Markdown, agents, connections.
+// an answer, which is written a few times a second; for its user alone; the next hub goes on under a rule with what is new; a full
+// file is put aside whole; a file that cannot be written costs one notice, is tried again, and nothing else. Must not know:
+// Markdown, agents, connections.
 import fs from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';

@@ -47,6 +47,33 @@ describe('a wire', () => {
     wire.close();
   });
 
+  it('gives messages to whoever takes them at once, and never before one that came earlier', async () => {
+    const { stream } = recorder();
+    const got: string[] = [];
+    const wire = createWire(stream, undefined, (message) => {
+      const { method, params } = message as { method?: string; params?: { n: number } };
+      if (method !== 'fact') return false;
+      got.push(`direct ${params?.n}`);
+      return true;
+    });
+    const last = new Promise<void>((resolve) => {
+      wire.connection.onNotification('fact', ({ n }: { n: number }) => {
+        got.push(`connection ${n}`);
+        if (n === 3) resolve();
+      });
+    });
+    wire.connection.onNotification('other', () => void got.push('other'));
+    wire.connection.listen();
+    const fact = (n: number) => notificationFrame('fact', JSON.stringify({ n }));
+    stream.push(Buffer.concat([fact(1), notificationFrame('other', '{}'), fact(2), fact(3)]));
+    await last;
+    await turn();
+    stream.push(fact(4));
+    await turn();
+    expect(got).toEqual(['direct 1', 'other', 'connection 2', 'connection 3', 'direct 4']);
+    wire.close();
+  });
+
   it('understands its own frames however they are cut', async () => {
     await fc.assert(
       fc.asyncProperty(
