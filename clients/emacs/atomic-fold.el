@@ -12,6 +12,7 @@
 
 (require 'cl-lib)
 (require 'subr-x)
+(require 'atomic-content)
 (require 'atomic-session)
 
 (defun atomic-session--update-message (session event)
@@ -40,6 +41,21 @@
                    (setq block (plist-put block :arguments (plist-get call :arguments))))
                  (aset blocks index (plist-put block :done t)))))
       (setf (atomic-session-message session) blocks))))
+
+(defun atomic-session--whole (session message)
+  "Give MESSAGE, which has ended, the text that SESSION has seen streamed.
+Its fact leaves that out."
+  (when (and (equal (plist-get message :role) "assistant") (vectorp (plist-get message :content)))
+    (let ((content (plist-get message :content))
+          (flight (or (atomic-session-message session) [])))
+      (dotimes (index (length content))
+        (let ((block (aref content index)))
+          (when (and (consp block) (atomic-session-true-p (plist-get block :streamed)))
+            (aset content index
+                  (append (list (if (equal (plist-get block :type) "thinking") :thinking :text)
+                                (if (< index (length flight)) (atomic-content-of-block (aref flight index)) ""))
+                          (cl-loop for (key value) on block by #'cddr
+                                   unless (eq key :streamed) append (list key value))))))))))
 
 (defun atomic-session--cut-tools (session)
   "Mark what is unfinished in SESSION as failed."
@@ -201,6 +217,7 @@ It is kept like a tool call, with the name \"$\" and the id of its intent."
       ("message_start" (when (equal (plist-get (plist-get fact :message) :role) "assistant")
                          (setf (atomic-session-message session) (vector))))
       ("message_end" (let ((message (plist-get fact :message)))
+                       (atomic-session--whole session message)
                        (atomic-session--add-message session message)
                        (when (equal (plist-get message :role) "assistant")
                          (setf (atomic-session-message session) nil))))

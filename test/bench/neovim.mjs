@@ -1,6 +1,6 @@
-// The Neovim plugin while 1 MB streams at 1,000 deltas a second: node test/bench/neovim.mjs [REPETITIONS]. Prints, as JSON, the longest
-// block of the main loop and the processor time, both against the same text inserted by a local timer in the same Neovim, and what the
-// plugin costs at the start. Needs the editors of test/editors/provision.sh, tmux and a build.
+// The Neovim plugin while 1 MB streams at 1,000 deltas a second: node test/bench/neovim.mjs [REPETITIONS [DELTAS]]. Prints, as
+// JSON, the longest block of the main loop and the processor time, both against the same text inserted by a local timer in the
+// same Neovim, and what the plugin costs at the start. Needs the editors of test/editors/provision.sh, tmux and a build.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -9,7 +9,9 @@ import { fileURLToPath } from 'node:url';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const repetitions = Number(process.argv[2] ?? 3);
-const stream = { deltas: 10_000, rate: 1_000, size: 100 };
+const stream = { deltas: Number(process.argv[3] ?? 10_000), rate: 1_000, size: 100 };
+/** Seconds that a run may take, besides those of its text. */
+const patience = 60;
 const editors =
   process.env.ATOMIC_TEST_EDITORS ||
   join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'atomic-editors');
@@ -40,7 +42,14 @@ const env = {
     ['STATE_HOME', 'RUNTIME_DIR', 'CONFIG_HOME', 'CACHE_HOME', 'DATA_HOME'].map((it) => [`XDG_${it}`, home]),
   ),
 };
-const tmux = (...args) => execFileSync('tmux', ['-L', socket, ...args], { cwd: home, env });
+const limit = repetitions * (2 * (stream.deltas / stream.rate) + patience) * 1000;
+const tmux = (...args) =>
+  execFileSync('tmux', ['-L', socket, ...args], {
+    cwd: home,
+    env,
+    timeout: limit,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
 
 /** Milliseconds that Neovim says to have spent on the plugin at its start. */
 function startCost() {
@@ -66,7 +75,13 @@ try {
   ];
   const quoted = command.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
   tmux('new-session', '-d', '-x', '160', '-y', '50', `${quoted}; tmux -L ${socket} wait-for -S done`);
-  tmux('wait-for', 'done');
+  try {
+    tmux('wait-for', 'done');
+  } catch (error) {
+    // What Neovim shows says why.
+    const screen = tmux('capture-pane', '-p').toString().trimEnd();
+    throw new Error(`Neovim did not end within ${limit / 1000} s; its screen:\n${screen}`, { cause: error });
+  }
   const runs = JSON.parse(readFileSync(result, 'utf8'));
   const figure = (side, name) => median(runs.map((run) => run[side][name]));
   const round = (value, digits = 1) => Number(value.toFixed(digits));

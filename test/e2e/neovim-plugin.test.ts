@@ -183,7 +183,7 @@ describeWithEditor('nvim', 'the Neovim plugin, on the real pi', () => {
   });
 
   it('tells others what happens', async () => {
-    const neovim = await withPlugin(['Done.']);
+    const neovim = await withPlugin(['Done.', 'Done again.']);
     await neovim.lua(`
       seen = {}
       vim.api.nvim_create_autocmd('User', { pattern = 'Atomic*', callback = function(e) table.insert(seen, e.match) end })
@@ -195,6 +195,25 @@ describeWithEditor('nvim', 'the Neovim plugin, on the real pi', () => {
     expect(seen).toContain('AtomicStarted');
     expect(seen).toContain('AtomicSettled');
     expect(await chat(neovim)).toContain('## You\n\nstop');
+
+    // A message is whole, though its end does not say again what was streamed; an autocommand gets what is small.
+    await neovim.lua(`
+      whole, small = {}, {}
+      vim.api.nvim_create_autocmd('User', { pattern = 'AtomicMessage', callback = function(e) table.insert(small, e.data) end })
+      require('atomic').on('message_end', function(fact) table.insert(whole, fact.message) end)`);
+    await command(neovim, 'Atomic again');
+    await phase(neovim, 'idle');
+    await neovim.waitFor('#whole == 2');
+    const texts = await neovim.lua<string[]>(
+      "return vim.tbl_map(function(m) return m.role .. ': ' .. require('atomic.fold').content_text(m.content) end, whole)",
+    );
+    expect(texts).toEqual(['user: again', 'assistant: Done again.']);
+    expect(await neovim.lua('return whole[2].content[1].streamed == nil')).toBe(true);
+    expect(await neovim.lua('return small[2]')).toMatchObject({
+      type: 'message_end',
+      message: { role: 'assistant', stopReason: 'stop' },
+    });
+    expect(await neovim.lua('return small[2].message.content == nil')).toBe(true);
   });
 
   it('keeps a draft that could not be sent', async () => {

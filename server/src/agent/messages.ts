@@ -18,6 +18,12 @@ export interface Messages {
 export function createMessages(onUnknown: (type: string) => void): Messages {
   /** What the deltas of each block add up to. */
   let blocks = new Map<number, string>();
+  /** The first half of a character whose second half comes with the next delta: readers decode each fact alone. */
+  let halves = new Map<number, string>();
+  const anew = () => {
+    blocks = new Map();
+    halves = new Map();
+  };
 
   const begun = (
     type: 'text_start' | 'thinking_start' | 'toolcall_start',
@@ -25,6 +31,7 @@ export function createMessages(onUnknown: (type: string) => void): Messages {
     record: AgentRecord,
   ) => {
     blocks.set(at, '');
+    halves.delete(at);
     const event = record.assistantMessageEvent as EventRecord;
     const shown = type === 'toolcall_start' ? toolNamed(event, at, record) : {};
     return update({ type, contentIndex: at, ...shown });
@@ -38,7 +45,7 @@ export function createMessages(onUnknown: (type: string) => void): Messages {
 
   return {
     start(message) {
-      blocks = new Map();
+      anew();
       // The content is there again in the deltas, or comes whole at the end (protocol reference 4.3: begin with empty blocks).
       return { type: 'message_start', message: announced(message) };
     },
@@ -54,7 +61,10 @@ export function createMessages(onUnknown: (type: string) => void): Messages {
         case 'thinking_delta':
         case 'toolcall_delta': {
           if (typeof event.delta !== 'string') return undefined;
-          const delta = withDropped(event, blocks.get(at) ?? '', blockOf(record, event, at));
+          const half = halves.get(at) ?? '';
+          const text = half + withDropped(event, (blocks.get(at) ?? '') + half, blockOf(record, event, at));
+          const delta = endsHalf.test(text) ? text.slice(0, -1) : text;
+          halves.set(at, text.slice(delta.length));
           if (delta === '') return undefined;
           blocks.set(at, (blocks.get(at) ?? '') + delta);
           return update({ type: event.type, contentIndex: at, delta });
@@ -79,11 +89,13 @@ export function createMessages(onUnknown: (type: string) => void): Messages {
       }
     },
     end(message) {
-      blocks = new Map();
+      anew();
       return { type: 'message_end', message };
     },
   };
 }
+
+const endsHalf = /[\ud800-\udbff]$/;
 
 /** A message as it begins: what only its end says for certain is left to that. */
 function announced(message: Message): Message {

@@ -5,6 +5,7 @@ import path from 'node:path';
 import type { Dialog, Fact } from '../protocol/facts.ts';
 import type { Message } from '../protocol/records.ts';
 import type { Snapshot } from '../protocol/snapshot.ts';
+import { foldedWhole } from '../session/fold.ts';
 import { createAsker } from './ask.ts';
 import { factLines } from './json.ts';
 import { createRenderer, type Piece, textOf } from './render.ts';
@@ -72,8 +73,12 @@ export async function runAttach(terminal: Terminal, options: AttachOptions): Pro
     if (ready) run();
     else early.push(run);
   };
-  client.onFacts((batch) =>
+  let now: Snapshot;
+  client.onFacts((told) =>
     inOrder(() => {
+      const whole = foldedWhole(now, told.facts);
+      now = whole.snapshot;
+      const batch = { ...told, facts: whole.facts };
       if (json) for (const it of factLines(batch)) jsonLine(output, it);
       for (const fact of batch.facts) {
         show(render.fact(fact));
@@ -90,6 +95,7 @@ export async function runAttach(terminal: Terminal, options: AttachOptions): Pro
   );
   client.onResync((resync) =>
     inOrder(() => {
+      now = resync.snapshot;
       if (json) jsonLine(output, resync);
       else show(render.resync(resync.snapshot.message));
       const { dialogs } = resync.snapshot;
@@ -114,6 +120,7 @@ export async function runAttach(terminal: Terminal, options: AttachOptions): Pro
       ...(options.session !== undefined && { session: options.session }),
     });
     const snapshot = attached.snapshot as Snapshot;
+    now = snapshot;
     const { epoch, seq, workspace } = attached;
     if (json) jsonLine(output, { epoch, seq, workspace, snapshot });
     else {

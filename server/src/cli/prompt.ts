@@ -7,6 +7,7 @@ import type { HubClient } from '../hub/client.ts';
 import type { Dialog, Fact } from '../protocol/facts.ts';
 import type { FactsBatch, StartOptions } from '../protocol/hub.ts';
 import type { Snapshot } from '../protocol/snapshot.ts';
+import { foldedWhole } from '../session/fold.ts';
 import { createAsker } from './ask.ts';
 import { factLines } from './json.ts';
 import { createRenderer, type Piece } from './render.ts';
@@ -181,7 +182,11 @@ async function follow(
     judge(waiting.asked(streaming));
   };
 
-  batchSeen = (batch) => {
+  let now = snapshot;
+  batchSeen = (told) => {
+    const whole = foldedWhole(now, told.facts);
+    now = whole.snapshot;
+    const batch = { ...told, facts: whole.facts };
     if (json) for (const it of factLines(batch)) jsonLine(output, it);
     for (const fact of batch.facts) {
       if (!json) show(render.fact(fact));
@@ -194,6 +199,7 @@ async function follow(
   };
   client.onResync((resync) => {
     seq = resync.seq;
+    now = resync.snapshot;
     if (json) jsonLine(output, resync);
     else show(render.resync(resync.snapshot.message));
     const open = new Set(resync.snapshot.dialogs.map((dialog) => dialog.id));

@@ -3,7 +3,7 @@
 import type { Fact } from '../protocol/facts.ts';
 import type { Cursor, FactsBatch, Resync } from '../protocol/hub.ts';
 import type { Snapshot } from '../protocol/snapshot.ts';
-import { folded } from '../session/fold.ts';
+import { foldedWhole } from '../session/fold.ts';
 import { deltaOf, mergedFacts } from '../session/view.ts';
 
 /** What was new: facts, or (`fresh`) everything. */
@@ -61,13 +61,14 @@ export function createMirror(start: Resync, kept = keptUnits): Mirror {
     },
     take(batch) {
       if (batch.epoch !== epoch || batch.from !== seq + 1) return false;
-      for (const fact of batch.facts) snapshot = folded(snapshot, fact);
+      const whole = foldedWhole(snapshot, batch.facts);
+      snapshot = whole.snapshot;
       seq = batch.to;
       const size = batch.facts.reduce((sum, fact) => sum + unitsOf(fact), 0);
       batches.push({ from: batch.from, to: batch.to, facts: batch.facts, units: size });
       units += size;
       while (units > kept && batches.length > 1) units -= batches.shift()!.units;
-      tell({ facts: batch.facts, snapshot, fresh: false });
+      tell({ facts: whole.facts, snapshot, fresh: false });
       return true;
     },
     reset(from) {

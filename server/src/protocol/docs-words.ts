@@ -38,7 +38,13 @@ export const factWords: { [T in FactType]: [meaning: string, fields: Fields<T>] 
         '`{type, contentIndex, …}`: `text_start`, `text_delta {delta}`, `text_end {content?}`, the same for `thinking`, `toolcall_start {id?, toolName?}`, `toolcall_delta {delta}`, `toolcall_end {toolCall}`. `content` comes only where the block differs from the sum of its deltas',
     },
   ],
-  message_end: ['The message as it stands; replaces what was streamed.', { message: 'the message' }],
+  message_end: [
+    'The message as it stands; replaces what was streamed.',
+    {
+      message:
+        'the message. A block of text or thinking that is exactly what was streamed bears `streamed: true` in place of its `text` or `thinking`: it is that of the block in flight at the same index',
+    },
+  ],
   tool_execution_start: [
     'A tool began to run.',
     { toolCallId: 'string', toolName: 'string', args: 'the arguments' },

@@ -1,7 +1,7 @@
 // Facts: what happened in a session, past tense, in canonical form, numbered by the journal. Guarantees: the agent's own
 // events keep Atomic's names and newest shape (delta-only `message_update`, one `agent_settled` a run); what repeats an
-// earlier fact (messages inside `turn_end` and `agent_end`, the text inside an unsurprising `text_end`) is left out, so
-// that bytes grow with the answer. Must not know: dialects, editors, sockets.
+// earlier fact (messages inside `turn_end` and `agent_end`, the text inside an unsurprising `text_end` or `message_end`) is
+// left out, so that bytes grow with the answer. Must not know: dialects, editors, sockets.
 import type { AgentState, Message, Open, StopReason, ToolCallBlock, ToolResult } from './records.ts';
 
 /** Who wants something or did something: one attached editor or terminal. */
@@ -92,6 +92,7 @@ export type AgentFact = Timed &
     | { type: 'turn_end' }
     | { type: 'message_start'; message: Message }
     | { type: 'message_update'; assistantMessageEvent: AssistantDelta }
+    /** As readers get it, a block whose text was streamed exactly so is `{type, streamed: true}` without its text. */
     | { type: 'message_end'; message: Message }
     | { type: 'tool_execution_start'; toolCallId: string; toolName: string; args: Record<string, unknown> }
     /** Canonical: the text that was added to the tool's output; `reset` when it begins anew. */

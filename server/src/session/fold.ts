@@ -8,6 +8,7 @@ import { bashUpdated, intentAccepted, intentSettled, originOfRun } from './fold-
 import { messageUpdated, newestMessages, noUsage, usageWith, withMessage } from './fold-message.ts';
 import { toolsAfter, toolsCut } from './fold-tools.ts';
 import { announced, dialogsAfter } from './fold-ui.ts';
+import { wholeFact, wholeMessage } from './streamed.ts';
 
 /** How many touched files a snapshot keeps. */
 export const filesKept = 500;
@@ -93,7 +94,7 @@ export function folded(snapshot: Snapshot, fact: Fact): Snapshot {
       return message === snapshot.message ? snapshot : { ...snapshot, message };
     }
     case 'message_end': {
-      const next = withMessage(snapshot, fact.message);
+      const next = withMessage(snapshot, wholeMessage(fact.message, snapshot.message));
       return fact.message.role === 'assistant' ? { ...next, message: null } : next;
     }
 
@@ -147,6 +148,20 @@ export function folded(snapshot: Snapshot, fact: Fact): Snapshot {
     default:
       return snapshot;
   }
+}
+
+/** Facts with what they left out because it had been streamed, and the snapshot after them. */
+export function foldedWhole(
+  snapshot: Snapshot,
+  told: readonly Fact[],
+): { facts: Fact[]; snapshot: Snapshot } {
+  let after = snapshot;
+  const facts = told.map((fact) => {
+    const whole = wholeFact(fact, after.message);
+    after = folded(after, whole);
+    return whole;
+  });
+  return { facts, snapshot: after };
 }
 
 /** What the session is doing, in one word for a person. */

@@ -20,8 +20,8 @@ export interface Journal {
   readonly first: number;
   /** UTF-16 units held. */
   readonly units: number;
-  /** Appends a fact and tells the listeners, in order. Returns its number. */
-  append(fact: Fact): number;
+  /** Appends a fact and tells the listeners, in order; readers get `told` in its place. Returns its number. */
+  append(fact: Fact, told?: Fact): number;
   /** JSON texts of the facts `from`…`to`, both included and both readable. */
   texts(from: number, to: number): string[];
   facts(from: number, to: number): Fact[];
@@ -65,8 +65,8 @@ export function createJournal(epoch: string, limits: JournalLimits = journalLimi
     get units() {
       return units;
     },
-    append(fact) {
-      const text = JSON.stringify(fact);
+    append(fact, told = fact) {
+      const text = JSON.stringify(told);
       held.push(text);
       units += text.length;
       last += 1;

@@ -32,6 +32,7 @@ import type {
 } from './ports.ts';
 import { createRefresh } from './refresh.ts';
 import { createStored } from './stored.ts';
+import { briefFact } from './streamed.ts';
 import { createTwoWriters } from './two-writers.ts';
 
 /** What a later attach may change for the next start of the agent. */
@@ -107,8 +108,9 @@ export const createSession: CreateSession = (parts) => {
 
   const append = (fact: Fact) => {
     const stamped = streamFacts.has(fact.type) ? fact : { ...fact, at: clock.now() };
+    const told = briefFact(stamped, snapshot.message);
     snapshot = folded(snapshot, stamped);
-    journal.append(stamped);
+    journal.append(stamped, told);
   };
   const now = () => snapshot;
   const lanes = createLanes(clock);

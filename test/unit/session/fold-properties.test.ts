@@ -3,16 +3,19 @@ import { deepStrictEqual } from 'node:assert';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Fact } from '../../../server/src/protocol/facts.ts';
+import type { Block } from '../../../server/src/protocol/records.ts';
 import { liveTail, messageTail, type Snapshot } from '../../../server/src/protocol/snapshot.ts';
-import { emptySnapshot, folded } from '../../../server/src/session/fold.ts';
+import { emptySnapshot, folded, foldedWhole } from '../../../server/src/session/fold.ts';
 import { mergedFacts } from '../../../server/src/session/view.ts';
 import {
   accepted,
   anyFacts,
+  assistant,
   ended,
   foldedAll,
   frozen,
   said,
+  toldOf,
   toolEnd,
   toolStart,
   user,
@@ -45,6 +48,32 @@ it('comes to the same by merged facts, wherever the batches were cut', () => {
       deepStrictEqual(foldedAll(merged), foldedAll(facts));
     }),
   );
+});
+
+it('puts back what the end of a message left out because it had been streamed', () => {
+  let left = 0;
+  fc.assert(
+    fc.property(anyFacts, fc.array(fc.boolean(), { minLength: 60, maxLength: 60 }), (drawn, same) => {
+      let snapshot = emptySnapshot();
+      // Now and then what is in flight ends as it was streamed.
+      const facts = drawn.flatMap((fact, at): Fact[] => {
+        snapshot = folded(snapshot, fact);
+        const flight = snapshot.message?.blocks;
+        if (!flight || !same[at % 60]) return [fact];
+        const content = flight.map(({ kind, text }) => ({ type: kind, [kind]: text, signature: 's' }));
+        const message = { ...assistant(''), content: content as unknown as Block[] };
+        snapshot = folded(snapshot, said(message));
+        return [fact, said(message)];
+      });
+      const told = sent(toldOf(facts));
+      left += told.filter((fact) => JSON.stringify(fact).includes('"streamed":true')).length;
+      const whole = foldedWhole(emptySnapshot(), told);
+      deepStrictEqual(whole.facts, sent(facts));
+      deepStrictEqual(sent(whole.snapshot), sent(foldedAll(facts)));
+      deepStrictEqual(sent(foldedAll(told)), sent(foldedAll(facts)));
+    }),
+  );
+  expect(left).toBeGreaterThan(0);
 });
 
 it('changes neither its snapshot nor its fact', () => {

@@ -4,10 +4,21 @@ import type { Dialog, Fact } from '../../../server/src/protocol/facts.ts';
 import type { Message } from '../../../server/src/protocol/records.ts';
 import type { Snapshot } from '../../../server/src/protocol/snapshot.ts';
 import { emptySnapshot, folded } from '../../../server/src/session/fold.ts';
+import { briefFact } from '../../../server/src/session/streamed.ts';
 
 /** The snapshot after these facts. */
 export const foldedAll = (facts: readonly Fact[], from: Snapshot = emptySnapshot()): Snapshot =>
   facts.reduce(folded, from);
+
+/** The facts as readers are told them. */
+export function toldOf(facts: readonly Fact[]): Fact[] {
+  let snapshot = emptySnapshot();
+  return facts.map((fact) => {
+    const told = briefFact(fact, snapshot.message);
+    snapshot = folded(snapshot, fact);
+    return told;
+  });
+}
 
 /** Freezes a value and everything in it, so that a change throws. */
 export function frozen<T>(value: T): T {

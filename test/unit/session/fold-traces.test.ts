@@ -3,10 +3,10 @@ import { deepStrictEqual } from 'node:assert';
 import { describe, expect, it } from 'vitest';
 import type { Fact } from '../../../server/src/protocol/facts.ts';
 import type { Message } from '../../../server/src/protocol/records.ts';
-import { phaseOf } from '../../../server/src/session/fold.ts';
+import { emptySnapshot, foldedWhole, phaseOf } from '../../../server/src/session/fold.ts';
 import { mergedFacts } from '../../../server/src/session/view.ts';
 import { trace, traceNames } from '../agent/support.ts';
-import { foldedAll } from './fold-support.ts';
+import { foldedAll, toldOf } from './fold-support.ts';
 import { factsOf } from './recorded.ts';
 
 /** Recordings differ in how they end; the facts say so. */
@@ -38,5 +38,12 @@ describe.each(traceNames())('%s', (name) => {
     const sent = JSON.parse(JSON.stringify(foldedAll(facts.slice(0, half))));
     const rest = JSON.parse(JSON.stringify(facts.slice(half))) as Fact[];
     deepStrictEqual(foldedAll(mergedFacts(rest), sent), JSON.parse(JSON.stringify(whole)));
+
+    // What was streamed is said once.
+    const brief = toldOf(facts);
+    deepStrictEqual(foldedWhole(emptySnapshot(), brief), { facts, snapshot: whole });
+    for (const fact of ended(brief))
+      if (fact.role === 'assistant' && fact.stopReason === 'stop' && Array.isArray(fact.content))
+        expect(fact.content.filter(({ type, text }) => type === 'text' && text)).toEqual([]);
   });
 });

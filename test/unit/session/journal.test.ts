@@ -32,6 +32,15 @@ describe('the journal', () => {
     expect(journal.facts(1, 1)).toEqual([{ type: 'queue_update', steering: ['a'], followUp: [] }]);
   });
 
+  it('tells listeners the fact, and readers what they are to be told of it', () => {
+    const journal = createJournal('e');
+    const heard: Fact[] = [];
+    journal.onAppend((fact) => heard.push(fact));
+    journal.append(notice('whole'), notice('brief'));
+    expect(heard).toEqual([notice('whole')]);
+    expect(journal.facts(1, 1)).toEqual([notice('brief')]);
+  });
+
   it('tells listeners each fact with its number, in order, until they leave', () => {
     const journal = createJournal('e');
     const heard: [string, number, number][] = [];

@@ -148,6 +148,7 @@ function apply.message_update(s, f, at)
   messages.update(s, f.assistantMessageEvent, at)
 end
 function apply.message_end(s, f)
+  messages.whole(f.message, s.message)
   messages.add(s, f.message)
   if f.message.role == 'assistant' then
     s.message = nil

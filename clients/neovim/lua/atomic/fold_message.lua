@@ -73,6 +73,21 @@ local function update_message(s, event, at)
   end
 end
 
+---Gives a message that has ended the text that was streamed, which its fact leaves out.
+---@param message table Changed in place.
+---@param flight? {blocks: atomic.Block[]} The message in flight.
+function M.whole(message, flight)
+  if message.role ~= 'assistant' or type(message.content) ~= 'table' then
+    return
+  end
+  for index, block in ipairs(message.content) do
+    if type(block) == 'table' and block.streamed == true and block[block.type] == nil then
+      local streamed = flight and flight.blocks[index]
+      block.streamed, block[block.type] = nil, streamed and M.text(streamed) or ''
+    end
+  end
+end
+
 ---How much of the context window is used: tokens, and of how many. Nothing where that is not known, as after a compaction.
 ---@param s table Snapshot.
 ---@return integer? used

@@ -29,6 +29,26 @@ local function call(name, fact)
   end
 end
 
+---What the autocommand of a fact gets: plain values alone, as Neovim copies them; whole messages are in `state()` and `on`.
+local function small(fact)
+  local function plain(value)
+    return type(value) ~= 'table' and (type(value) ~= 'string' or #value < 4096)
+  end
+  local data = {}
+  for key, value in pairs(fact) do
+    if plain(value) then
+      data[key] = value
+    elseif type(value) == 'table' and not vim.islist(value) then
+      local inner = {}
+      for name, part in pairs(value) do
+        inner[name] = plain(part) and part or nil
+      end
+      data[key] = inner
+    end
+  end
+  return data
+end
+
 local function announce(pattern, data)
   vim.api.nvim_exec_autocmds('User', { pattern = pattern, data = data, modeline = false })
 end
@@ -53,7 +73,7 @@ local function took(fact)
     require('atomic.dialogs').settled(fact.id, fact)
   end
   if user_events[fact.type] then
-    announce(user_events[fact.type], fact)
+    announce(user_events[fact.type], small(fact))
   end
   call(fact.type, fact)
   call('*', fact)

@@ -121,7 +121,8 @@ local function lost(err)
   attached = false
   over(err)
   intents.lost(err)
-  M.snapshot.run, M.snapshot.message = nil, nil
+  -- What is in flight stays: the facts that follow may count on it.
+  M.snapshot.run = nil
   told({ facts = {}, reset = false })
 end
 
