@@ -34,29 +34,6 @@
   (should (equal (atomic-entry-clean "\e[32mgreen\e[0m\a \e]0;title\a✓\r\n") "green ✓\n"))
   (should (equal (atomic-entry-one-line "a\n  b\tc") "a b c")))
 
-;;;; The fold
-
-(ert-deftest atomic-session-puts-back-what-was-streamed ()
-  (let ((session (atomic-session-create))
-        (delta (lambda (type index text)
-                 (list :type "message_update"
-                       :assistantMessageEvent (list :type type :contentIndex index :delta text)))))
-    (dolist (fact (list '(:type "message_start" :message (:role "assistant" :content []))
-                        (funcall delta "thinking_delta" 0 "Hm")
-                        (funcall delta "text_delta" 1 "One ")
-                        (funcall delta "text_delta" 1 "two")
-                        (funcall delta "text_delta" 2 "cut")
-                        (list :type "message_end"
-                              :message (list :role "assistant" :stopReason "stop"
-                                             :content (vector (list :type "thinking" :streamed t :thinkingSignature "s")
-                                                              (list :type "text" :streamed t)
-                                                              (list :type "text" :text "uncut"))))))
-      (atomic-session-apply session fact))
-    (should (equal (plist-get (car (atomic-session-messages session)) :content)
-                   [(:thinking "Hm" :type "thinking" :thinkingSignature "s")
-                    (:text "One two" :type "text")
-                    (:type "text" :text "uncut")]))))
-
 ;;;; Markdown, places
 
 (ert-deftest atomic-markup-colours-code-and-finds-places ()

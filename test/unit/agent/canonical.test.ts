@@ -81,23 +81,6 @@ describe('cumulative messages', () => {
     });
   });
 
-  it('are never cut within a character, which readers could not put together again', () => {
-    const { fact } = createTranslator(() => {});
-    const told: string[] = [];
-    const update = (assistantMessageEvent: object) => {
-      const it = fact({ type: 'message_update', assistantMessageEvent });
-      const event = (it as { assistantMessageEvent?: { delta?: string; content?: string } })
-        ?.assistantMessageEvent;
-      told.push(event?.delta ?? event?.content ?? '');
-    };
-    const delta = (text: string) => update({ type: 'text_delta', contentIndex: 0, delta: text });
-    fact({ type: 'message_start', message: { role: 'assistant', content: [] } });
-    for (const text of ['one \ud83d', '\ude00 two', ' \ud83d', ' alone \ud83d']) delta(text);
-    expect(told).toEqual(['one ', '\u{1f600} two', ' ', '\ud83d alone ']);
-    update({ type: 'text_end', contentIndex: 0, content: 'one \u{1f600} two \ud83d alone \ud83d' });
-    expect(told.at(-1)).toBe('one \u{1f600} two \ud83d alone \ud83d');
-  });
-
   it('are told with what was dropped, and never with what a snapshot has ahead of its delta', async () => {
     const piece = fc.record({
       delta: fc.string({
