@@ -81,6 +81,17 @@ ANNOTATE gives the words behind a label."
                                   prompt)
                                 (plist-get dialog :prefill)))))))))
 
+;; Between drawing a prompt and reading its first key a `C-g' is no key but a signal, which the minibuffer's command loop takes: the
+;; question would stay as if it had not been pressed.
+(defun atomic-dialog--heed-quit ()
+  "Let every `C-g' in this minibuffer end it, also one before a key is read."
+  (let ((others command-error-function))
+    (setq-local command-error-function
+                (lambda (data context caller)
+                  (if (and (eq (car data) 'quit) (null this-command))
+                      (abort-recursive-edit)
+                    (funcall others data context caller))))))
+
 (defun atomic-dialog--own-p (client dialog)
   "Whether DIALOG is one of CLIENT's server itself."
   (memq dialog (atomic-client-questions client)))
@@ -93,7 +104,9 @@ ANNOTATE gives the words behind a label."
            (tag (make-symbol "atomic-dialog"))
            (answer (let ((atomic-dialog--open (cons (cons id tag) atomic-dialog--open)))
                      (condition-case nil
-                         (catch tag (atomic-dialog--ask dialog))
+                         (catch tag
+                           (minibuffer-with-setup-hook (:append #'atomic-dialog--heed-quit)
+                             (atomic-dialog--ask dialog)))
                        (quit 'postponed)))))
       (cond
        ((eq answer 'closed) (message "Atomic: already over: %s" (atomic-answer-title dialog)))

@@ -64,6 +64,23 @@
 
 ;;;; Questions
 
+(ert-deftest atomic-question-heeds-a-quit-that-comes-before-a-key-is-read ()
+  (skip-unless (not noninteractive))
+  (atomic-test-project
+    (atomic-send client "prompt" "/ask-select")
+    (atomic-test-until (atomic-dialog-pending))
+    (let* (stayed
+           ;; The signal of a C-g that comes when the prompt is drawn and no key is waited for yet.
+           (key-translation-map (define-keymap "q" (lambda (_) (signal 'quit nil))))
+           (unread-command-events (list ?q))
+           (guard (run-at-time 20 nil (lambda () (setq stayed t) (abort-recursive-edit)))))
+      (atomic-next-attention)
+      (cancel-timer guard)
+      (should-not stayed)
+      (should (= 1 (length (atomic-dialog-pending)))))
+    (atomic-cancel-question)
+    (atomic-test-until (not (atomic-dialog-pending)))))
+
 (ert-deftest atomic-question-is-answered-by-its-button ()
   (atomic-test-project
     (atomic-send client "prompt" "/ask-select")
