@@ -183,7 +183,8 @@ describeWithEditor('nvim', 'the Neovim plugin, on the real pi', () => {
   });
 
   it('tells others what happens', async () => {
-    const neovim = await withPlugin(['Done.', 'Done again.']);
+    const long = 'Späße \u{1f600} und mehr.\n\n'.repeat(4000);
+    const neovim = await withPlugin(['Done.', 'Done again.', long]);
     await neovim.lua(`
       seen = {}
       vim.api.nvim_create_autocmd('User', { pattern = 'Atomic*', callback = function(e) table.insert(seen, e.match) end })
@@ -214,6 +215,10 @@ describeWithEditor('nvim', 'the Neovim plugin, on the real pi', () => {
       message: { role: 'assistant', stopReason: 'stop' },
     });
     expect(await neovim.lua('return small[2].message.content == nil')).toBe(true);
+    await command(neovim, 'Atomic at length');
+    await neovim.waitFor('#whole == 4');
+    expect(await neovim.lua("return require('atomic.chat').last_answer()")).toBe(long);
+    expect(await neovim.lua('return #vim.json.encode(whole[4]) > #whole[4].content[1].text')).toBe(true);
   });
 
   it('keeps a draft that could not be sent', async () => {

@@ -73,6 +73,38 @@ local function update_message(s, event, at)
   end
 end
 
+local long = 65536 -- Bytes of a text that is put together only when somebody wants it: that may take longer than a person notices.
+
+---A block of a message that says what one in flight said.
+---@param block table Changed in place.
+---@param flight atomic.Block
+local function put_back(block, flight)
+  local size = 0
+  for _, piece in ipairs(flight.pieces) do
+    size = size + #piece
+  end
+  if size < long then
+    block[block.type] = M.text(flight)
+    return
+  end
+  setmetatable(block, {
+    __index = function(_, key)
+      if key == block.type then
+        setmetatable(block, nil)
+        block[key] = M.text(flight)
+        return block[key]
+      end
+    end,
+  })
+end
+
+---Whether a block's text, which is long, is what was streamed, and has not been wanted yet.
+---@param block table
+---@return boolean
+function M.is_streamed(block)
+  return getmetatable(block) ~= nil
+end
+
 ---Gives a message that has ended the text that was streamed, which its fact leaves out.
 ---@param message table Changed in place.
 ---@param flight? {blocks: atomic.Block[]} The message in flight.
@@ -81,9 +113,9 @@ function M.whole(message, flight)
     return
   end
   for index, block in ipairs(message.content) do
-    if type(block) == 'table' and block.streamed == true and block[block.type] == nil then
-      local streamed = flight and flight.blocks[index]
-      block.streamed, block[block.type] = nil, streamed and M.text(streamed) or ''
+    if type(block) == 'table' and block.streamed == true then
+      block.streamed = nil
+      put_back(block, flight and flight.blocks[index] or { pieces = {} })
     end
   end
 end

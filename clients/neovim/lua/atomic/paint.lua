@@ -6,10 +6,10 @@ local M = {}
 -- Neovim's own highlighter parses all of a buffer anew at each change, which takes a second where an answer is long.
 local space = vim.api.nvim_create_namespace('atomic-paint')
 local shortest, longest = 60, 1000 -- Milliseconds between two looks.
-local share = 12 -- Looks take one part in so many of the time.
+local share = 24 -- Looks take one part in so many of the time.
 local budget = 4 -- Milliseconds at a time.
 local breath = 8 -- Milliseconds between two parts of one look.
-local least, most = 1024, 3072 -- Bytes of a piece: it ends at a blank line, or anywhere.
+local least, most = 512, 1536 -- Bytes of a piece: it ends at a blank line, or anywhere.
 
 local pause = shortest
 local timer ---@type uv.uv_timer_t?

@@ -1,6 +1,7 @@
 -- From facts to entries of the transcript. Guarantees: what was streamed is corrected by the message as it stands; a tool is drawn
 -- once a batch, however often it spoke. Must not know: buffers, windows.
 local fold = require('atomic.fold')
+local messages = require('atomic.fold_message')
 local parts = require('atomic.entries')
 local render = require('atomic.render')
 local shells = require('atomic.shells')
@@ -65,6 +66,9 @@ local function finish_block(index, block)
     tools[block.id] = entry
     entry.tool.toolName, entry.tool.args = block.name, block.arguments or {}
     entry.dirty = true
+    return
+  end
+  if entry and messages.is_streamed(block) then
     return
   end
   local kind = block.type == 'thinking' and 'thinking' or 'text'
