@@ -1,4 +1,4 @@
-// The real Neovim with its built-in LSP client and no plugin, and the real pi.
+// The real Neovim with its built-in LSP client and no plugin, and the real pi; a day with them is tour-neovim.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, expect, it } from 'vitest';
@@ -64,36 +64,6 @@ describeWithEditor('nvim', 'Neovim without a plugin, on the real pi', () => {
     expect(text).toBe('All is well.');
     const { messages } = await neovim.executeCommand<{ messages: object[] }>('atomic.getMessages');
     expect(JSON.stringify(messages)).toContain('marmalade\\n');
-  });
-
-  it('answers a question of the agent in the editor', async () => {
-    const neovim = await withPi([]);
-    await neovim.executeCommand('atomic.prompt', ['/ask-select']);
-    const question = await neovim.events.next('select');
-    await neovim.answer(question.id, 1);
-    const { message } = await neovim.events.next('window/showMessage', (it) => /select=/.test(it.message));
-    expect(message).toContain('select=');
-    expect(message).not.toContain('undefined');
-  });
-
-  it('keeps a dismissed question open, for an answer by command', async () => {
-    const neovim = await withPi([]);
-    await neovim.executeCommand('atomic.prompt', ['/ask-confirm']);
-    const question = await neovim.events.next('select');
-    await neovim.answer(question.id, null);
-    await neovim.executeCommand('atomic.answer1');
-    await neovim.events.next('window/showMessage', (it) => it.message.includes('confirm=true'));
-  });
-
-  it('stops a run, and the next prompt works', async () => {
-    const neovim = await withPi([['Never ', { hang: true }], 'Again.']);
-    await neovim.executeCommand('atomic.prompt', ['one']);
-    await reported(neovim, 'Never');
-    await neovim.executeCommand('atomic.abort');
-    await ended(neovim);
-    await neovim.executeCommand('atomic.prompt', ['two']);
-    await ended(neovim);
-    expect(await neovim.executeCommand('atomic.getLastAssistantText')).toEqual({ text: 'Again.' });
   });
 
   it('gets one sentence for wrong arguments and for a prompt without text', async () => {

@@ -84,14 +84,10 @@ export function createProgress(
     const { hidesMessages, repeatsEnd } = client.traits;
     const ended = clock.now();
     const end = (message = '') => send(token, { kind: 'end', ...(message && { message }) });
-    if (hidesMessages) {
-      end(summary);
-      client.again(since);
-    } else {
-      // Some editors show no text that comes with the end.
-      if (summary) send(token, { kind: 'report', message: summary });
-      end();
-    }
+    // Some editors show no text that comes with the end.
+    if (summary && !hidesMessages) send(token, { kind: 'report', message: summary });
+    end(summary);
+    if (hidesMessages) client.again(since);
     if (!repeatsEnd) return;
     clock.after(again, () => {
       end(shown ? '' : summary);
