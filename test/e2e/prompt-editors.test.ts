@@ -7,6 +7,7 @@ import { createEditorHome } from '../editors/home.ts';
 import { projectFolder } from '../editors/project.ts';
 import { describeWithEditor } from '../support/editors.ts';
 import { lispString, startEmacs } from '../support/emacs.ts';
+import { guideBlock, installed } from '../support/guide.ts';
 import { program } from '../support/language-server.ts';
 import { type ModelServer, startModelServer } from '../support/model-server.ts';
 import { startNeovim } from '../support/neovim.ts';
@@ -30,7 +31,7 @@ async function withPi() {
     args: [program],
     initializationOptions: { agent: { command, args, env } },
   };
-  return { model, server };
+  return { model, server, agent };
 }
 function withImage(cwd: string) {
   mkdirSync(join(cwd, 'bilder größe'));
@@ -100,14 +101,25 @@ describe('The prompt file without a plugin', () => {
 
   describeWithEditor('emacs', 'in Eglot', () => {
     it('completes, names what is missing, shows what is sent, and sends it', async () => {
-      const { model, server } = await withPi();
-      const emacs = await startEmacs({ files: ['ä b.md'], server });
+      const { model, agent } = await withPi();
+      const home = createEditorHome();
+      closing.push(() => home.close());
+      const emacs = await startEmacs({
+        home,
+        files: ['ä b.md'],
+        init: guideBlock('Emacs with Eglot', 'elisp'),
+        env: installed(home, agent),
+      });
       closing.push(() => emacs.close());
       withImage(emacs.cwd);
-      await emacs.executeCommand('atomic.compose');
-      await emacs.waitFor('(string-suffix-p "prompt.md" (buffer-name (window-buffer)))');
-      // It is another project to Emacs, so it has a server of its own.
-      await emacs.startServer(server);
+      await emacs.eval('(progn (call-interactively (quote eglot)) nil)');
+      await emacs.waitFor('(eglot-managed-p)');
+      await emacs.eval('(progn (insert "not saved yet") nil)');
+      await emacs.eval('(progn (atomic "compose") nil)');
+      // By the guide it has the server of the project.
+      await emacs.waitFor(
+        '(and (string-suffix-p "prompt.md" (buffer-name (window-buffer))) (eglot-managed-p))',
+      );
       /** Completes as a person does, who chooses from the list where what is typed is not the beginning. */
       const completed = async (typed: string, choice = '') => {
         await emacs.eval(`(progn
@@ -122,18 +134,22 @@ describe('The prompt file without a plugin', () => {
       expect(await completed('/mode')).toBe('/model');
       expect(await completed('/model think', 'local/thinker')).toBe('/model local/thinker');
       expect(await completed('see @shot', 'shot one.png')).toBe('see @"bilder größe/shot one.png"');
-      await emacs.eval('(progn (insert " and @nowhere.ts") nil)');
-      const problem = await emacs.waitFor<string>(
-        '(car (mapcar (lambda (it) (substring-no-properties (flymake-diagnostic-text it))) (flymake-diagnostics)))',
+      expect(await completed('see @"bilder größe/shot one.png" and #b.md', 'ä b.md')).toBe(
+        'see @"bilder größe/shot one.png" and #"ä b.md"',
       );
-      expect(problem).toContain('There is no file nowhere.ts: this is sent as text.');
+      // Without keys nothing starts it.
+      await emacs.eval('(progn (insert " and @nowhere.ts") (flymake-start) nil)');
+      await emacs.waitFor(
+        '(seq-some (lambda (it) (string-search "There is no file nowhere.ts: this is sent as text." (flymake-diagnostic-text it))) (flymake-diagnostics))',
+      );
       await emacs.eval('(progn (goto-char 6) (eldoc t) nil)');
       await emacs.waitFor(
         '(ignore-errors (with-current-buffer (eldoc-doc-buffer) (string-search "640 × 480 pixels" (buffer-string))))',
       );
       await emacs.eval('(save-buffer)');
       const { prompt, image: seen } = await sent(model);
-      expect(prompt).toBe('see @"bilder größe/shot one.png" and @nowhere.ts');
+      expect(prompt).toMatch(/^see @"bilder größe\/shot one.png" and #"ä b.md" and @nowhere.ts\n/);
+      expect(prompt).toContain('`ä b.md` (unsaved)\n```markdown\nnot saved yet');
       expect(seen).toBe(`data:image/png;base64,${image.toString('base64')}`);
       await emacs.waitFor('(equal (buffer-string) "")');
     });

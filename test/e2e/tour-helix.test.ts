@@ -48,9 +48,11 @@ describeWithEditor('hx', 'a day in Helix, set up by clients/helix, on the real p
       await helix.insert(text);
       await helix.command('write');
     };
+    let before = 'nothing';
     const composed = async (text: string) => {
       await helix.press('p');
-      await sees(mode('prompt.md'));
+      await sees((screen) => mode('prompt.md').test(screen) && !screen.includes(before));
+      before = text;
       await written(text);
     };
 
@@ -126,9 +128,9 @@ describeWithEditor('hx', 'a day in Helix, set up by clients/helix, on the real p
     // A run is stopped.
     await composed('Go on forever.');
     await sees('writing: Never');
-    const before = ends();
+    const ended = ends();
     await helix.press('x');
-    await until(ends).toBeGreaterThan(before);
+    await until(ends).toBeGreaterThan(ended);
 
     // A question about a selection that is not saved.
     await helix.command(`open "${file}"`);
@@ -141,7 +143,8 @@ describeWithEditor('hx', 'a day in Helix, set up by clients/helix, on the real p
     await terminal.keys('Enter');
     await sees((screen) => mode('prompt.md').test(screen) && screen.includes('(unsaved)'));
     await terminal.text('gg');
-    await written('What does it do?');
+    before = 'What does it do?';
+    await written(before);
     const { prompt } = await model.request(2);
     expect(prompt).toMatch(/^What does it do\?\n/);
     expect(prompt).toContain(
