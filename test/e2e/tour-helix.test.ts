@@ -92,8 +92,9 @@ describeWithEditor('hx', 'a day in Helix, set up by clients/helix, on the real p
       `${'#'.repeat(49)}\n`.repeat(5).trimEnd(),
     );
     await terminal.text(' s');
-    await sees(/Count ü\.\s+│/);
+    await sees(/│.* Count ü\..*││/);
     await terminal.text('\x1b\x1b');
+    await sees((screen) => !screen.includes('┌'));
     await helix.command('quit!');
 
     // Each of the four questions: by a key, by a code action, and by files that either opens.
