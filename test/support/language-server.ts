@@ -28,6 +28,7 @@ export interface LanguageServer {
   batches: FactsBatch[];
   facts(): Fact[];
   request<T = unknown>(method: string, params?: object): Promise<T>;
+  notify(method: string, params: object): Promise<void>;
   execute<T = unknown>(command: string, ...args: unknown[]): Promise<T>;
   /** Answers requests of the server. */
   onRequest(method: string, answer: (params: never) => unknown): void;
@@ -102,6 +103,7 @@ export async function startLanguageServer(options: LanguageServerOptions = {}): 
     batches,
     facts: () => batches.flatMap((batch) => batch.facts),
     request: (method, params) => connection.sendRequest(method, params),
+    notify: (method, params) => connection.sendNotification(method, params),
     execute: (command, ...args) =>
       connection.sendRequest('workspace/executeCommand', { command, arguments: args }),
     onRequest: (method, answer) => void connection.onRequest(method, answer as never),

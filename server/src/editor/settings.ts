@@ -19,9 +19,12 @@ export const defaultSettings: Settings = schema.parse({});
 export function settingsFrom(given: unknown, before: Settings, strict: boolean): SettingsResult {
   const outer = objectIn(given);
   const inner = outer && objectIn(outer.atomic);
-  const values = inner ?? outer ?? {};
+  const { atomic, ...others } = outer ?? {};
+  const values = inner ?? others;
   const result: Record<string, unknown> = { ...before };
   const problems: AtomicError[] = [];
+  if (!outer && !isNothing(given)) problems.push(noTable('The configuration'));
+  if (!inner && !isNothing(atomic)) problems.push(noTable('The setting "atomic"'));
   const known = Object.keys(schema.shape);
   for (const [key, value] of Object.entries(values)) {
     if (value === undefined || value === null) continue;
@@ -92,6 +95,17 @@ const unknownKey = (key: string, known: string[]): AtomicError =>
     `There is no setting "${key}"; it is ignored: there are ${known.map((it) => `"${it}"`).join(', ')}.`,
     { setting: key },
   );
+
+const noTable = (what: string): AtomicError =>
+  new AtomicError(
+    'BadSetting',
+    `${what} is not a table of settings and is ignored: write it as {"whileBusy": "followUp"}.`,
+    {},
+  );
+
+/** Some editors write an empty table as an empty list. */
+const isNothing = (value: unknown): boolean =>
+  value === undefined || value === null || (Array.isArray(value) && value.length === 0);
 
 const objectIn = (value: unknown): Record<string, unknown> | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
