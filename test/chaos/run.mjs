@@ -1,5 +1,5 @@
-// Chaos by hand, as long as wanted: `node test/chaos/run.mjs [--herds N] [--seeds N] [--pi N] [--from SEED] [--save]`. Guarantees: plays
-// just these seeds, shows those that failed and, with `--save`, adds them to seeds.json, so that every later run of the tests plays
+// Chaos by hand, as long as wanted: `node test/chaos/run.mjs [--herds N] [--seeds N] [--pi N] [--from SEED] [--save] [--stopped]`.
+// Guarantees: plays just these seeds, shows those that failed and, with `--save`, adds them to seeds.json, so that every later run of the tests plays
 // them. Must not know: what a seed stands for.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,6 +17,7 @@ const { values } = parseArgs({
     pi: number,
     from: { type: 'string', default: '1' },
     save: { type: 'boolean' },
+    stopped: { type: 'boolean' },
   },
 });
 const kinds = { herds: values.herds, histories: values.seeds, pi: values.pi };
@@ -25,13 +26,15 @@ const asked = Object.fromEntries(
     Number(count) > 0 ? [[kind, { count: Number(count), from: Number(values.from) }]] : [],
   ),
 );
+if (values.stopped) asked.stopped = true;
 if (Object.keys(asked).length === 0) {
-  console.error('Say how many: node test/chaos/run.mjs --seeds 100 (or --herds 200, or --pi 20).');
+  console.error('Say how many: node test/chaos/run.mjs --seeds 100 (or --herds 200, --pi 20, --stopped).');
   process.exit(2);
 }
 const files = [
   ...(asked.herds ? ['test/integration/chaos-herds.test.ts'] : []),
   ...(asked.histories || asked.pi ? ['test/integration/chaos.test.ts'] : []),
+  ...(asked.stopped ? ['test/integration/stopped-editor.test.ts'] : []),
 ];
 const folder = mkdtempSync(join(tmpdir(), 'chaos-'));
 const report = join(folder, 'report.json');
