@@ -6,10 +6,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Fact } from '../protocol/facts.ts';
-import type { ToolResult } from '../protocol/records.ts';
-import { isResult, onlyReads, undone, writtenPath } from '../session/files.ts';
+import { onlyReads, writtenPath } from '../session/files.ts';
 import type { Log } from '../session/ports.ts';
 import { withoutAgent } from '../session/three-way.ts';
+import { beforeCalls, type Call, lookBefore, toldBefore, unseen } from './before-calls.ts';
 import { type Book, keyOf, mostFiles, type Written } from './changes-book.ts';
 import { createEarlyLooks } from './early-looks.ts';
 import { type Content, type Look, type Originals, sameContent } from './originals.ts';
@@ -22,16 +22,26 @@ export interface Tracking {
 }
 
 type Args = Record<string, unknown>;
-interface Flight {
-  key: string;
-  args: Args;
-  /** What was seen of the file before and at the beginning of the call, the newest first. */
-  looks: Look[];
-  /** As an earlier call left it; undefined for the first. */
-  left: Look | undefined;
-  /** No other call was writing it. */
-  alone: boolean;
+/** The calls of a file since it was certain how it stood: an agent that is faster than we are may have written what it tells later. */
+interface Story {
+  /** How it stood; undefined: the agent had not written it. */
+  base: { original: Look; written: Look } | undefined;
+  /** Those that have ended. */
+  calls: Call[];
+  /** What was seen when the last of them had ended. */
+  last?: Look;
+  /** What was made of it the last time; when something else is in the book, the story is over. */
+  told: Written;
 }
+const most = {
+  calls: 32,
+  /** Bytes of the file, times calls: each end goes through all of them, and each has its own looks. */
+  work: 10_000_000,
+  /** The same, of all stories. */
+  all: 30_000_000,
+  /** Calls without a path that are coming. */
+  announced: 16,
+};
 
 export function createTracking(parts: {
   book: Book;
@@ -42,9 +52,10 @@ export function createTracking(parts: {
 }): Tracking {
   const { book, originals, resolve, log } = parts;
   const early = createEarlyLooks(originals.look, (named) => keyOf(resolve(named)));
-  const flights = new Map<string, Flight>();
+  const flights = new Map<string, { key: string; call: Call }>();
+  const stories = new Map<string, Story>();
   /** For calls that name no file: files that stood as the agent left them when the call began. */
-  const unnamed = new Map<string, string[]>();
+  const unnamed = new Map<string, Set<string>>();
   const marks = new Map<string, string>();
   const inFlight = (key: string) => [...flights.values()].some((flight) => flight.key === key);
 
@@ -52,8 +63,8 @@ export function createTracking(parts: {
     entry.written = originals.keep(content, bytes);
     marks.set(key, markOf(key));
     early.written(key);
-    if (inFlight(key)) return;
-    entry.open = undefined;
+    entry.open = inFlight(key) ? entry.written : undefined;
+    if (entry.open) return;
     if (sameContent(entry.original, entry.written)) book.files.delete(key);
   };
   const asLeft = (key: string, { written }: Written): boolean => {
@@ -88,65 +99,100 @@ export function createTracking(parts: {
   };
   const known = (content: Content): Look => ({ content, bytes: originals.bytes(content) });
   const kept = (bytes: Buffer, like: Content) => originals.keep(originals.made(bytes, like), bytes);
-  /** What was there before a call by its own account of itself. */
-  const toldBefore = (args: Args, result: ToolResult, after: Look): Look | undefined => {
-    const bytes = reconstructed(args, result, after);
-    return bytes && { content: originals.made(bytes, after.content), bytes };
+  const keep = ({ content, bytes }: Look) => originals.keep(content, bytes);
+
+  const storyOf = (key: string, entry: Written | undefined): Story => {
+    const going = stories.get(key);
+    const { original, written } = going?.told ?? {};
+    if (going && entry && entry.original === original && entry.written === written) return going;
+    const base = entry && { original: known(entry.original), written: known(entry.written) };
+    const begun: Story = { base, calls: [], told: entry! };
+    stories.delete(key);
+    stories.set(key, begun);
+    return begun;
+  };
+  /** Judges all of it anew, since what a call tells may have been there before it was told. */
+  const judge = (story: Story, entry: Written, now: Look): { inStep: boolean } => {
+    const { base, calls } = story;
+    const { before, inStep } = beforeCalls(calls, now, base?.written, originals.made);
+    if (!base) entry.original = entry.written = keep(before ?? unseen);
+    else {
+      entry.original = keep(base.original);
+      entry.written = keep(base.written);
+      othersTaken(entry, before ?? base.written);
+    }
+    return { inStep };
+  };
+  const ended = (key: string, story: Story, inStep: boolean) => {
+    const weight = ({ calls, last }: Story) => calls.length * Math.max(last?.bytes?.length ?? 0, 10_000);
+    const tooMuch = story.calls.length >= most.calls || weight(story) > most.work;
+    if (!inFlight(key) && (inStep || tooMuch || !book.files.has(key))) stories.delete(key);
+    let all = [...stories.values()].reduce((sum, it) => sum + weight(it), 0);
+    for (const [oldest, it] of stories) {
+      if (all <= most.all) return;
+      if (inFlight(oldest)) continue;
+      stories.delete(oldest);
+      all -= weight(it);
+    }
   };
 
+  /** A call without a path is coming, or begins: it may change whatever stands as the agent left it. */
+  const announced = (id: string) => {
+    const stand = [...book.files].filter(([key, entry]) => asLeft(key, entry) || isYoung(key));
+    unnamed.set(id, new Set([...(unnamed.get(id) ?? []), ...stand.map(([key]) => key)]));
+  };
   const begin = (id: string, toolName: string, args: Args) => {
     const named = writtenPath(toolName, args);
     if (named === undefined) {
       if (onlyReads(toolName)) return;
-      unnamed.set(
-        id,
-        [...book.files].filter(([key, entry]) => asLeft(key, entry)).map(([key]) => key),
-      );
+      announced(id);
       return;
     }
     const file = resolve(named);
     const key = keyOf(file);
     const now = originals.look(key);
     const entry = book.files.get(key);
-    const looks = [now, ...early.before(id, key)];
+    const earlier = early.before(id, key);
     if (!entry && book.files.size >= mostFiles) {
       log.warn({ most: mostFiles }, 'too many files have been changed to keep track of one more');
       return;
     }
-    const left = entry && known(entry.written);
     const alone = !inFlight(key);
+    const story = storyOf(key, entry);
     // For the next hub, should this one not see the end.
-    const { content, bytes } = lookBefore(args, looks, left) ?? left ?? now;
-    const seen = originals.keep(content, bytes);
+    const left = entry && known(entry.written);
+    const looks = [now, ...earlier, ...(story.last ? [story.last] : [])];
+    const call = { args, looks, alone };
+    const seen = keep(toldBefore(call, now, originals.made) ?? lookBefore(call, left) ?? left ?? now);
     if (!entry) book.files.set(key, { path: file, original: seen, written: seen, open: seen });
     else if (alone) entry.open = seen;
-    flights.set(id, { key, args, looks, left, alone });
+    story.told = { ...book.files.get(key)! };
+    flights.set(id, { key, call });
     book.save();
   };
 
-  const end = (id: string, result: ToolResult | undefined) => {
+  const end = (id: string, { result, failed = false }: Pick<Call, 'result' | 'failed'> = {}) => {
     unnamedEnded(id);
     const flight = flights.get(id);
     flights.delete(id);
     const entry = flight && book.files.get(flight.key);
     if (!flight || !entry) return;
-    const now = originals.look(flight.key);
-    const { args, looks, left, alone } = flight;
-    if (alone && entry.open) {
-      const before = result
-        ? (lookBefore(args, looks, left, now) ?? toldBefore(args, result, now) ?? left ?? unseen)
-        : known(entry.open);
-      if (!left) entry.original = entry.written = originals.keep(before.content, before.bytes);
-      else othersTaken(entry, before);
-    }
-    leftAs(flight.key, entry, now);
+    const { key, call } = flight;
+    const now = originals.look(key);
+    const story = storyOf(key, entry);
+    story.calls.push({ ...call, result, failed });
+    const { inStep } = judge(story, entry, now);
+    leftAs(key, entry, now);
+    story.told = { ...entry };
+    story.last = now;
+    ended(key, story, inStep);
     book.save();
   };
   /** What changed while a call without a path ran is taken for its work, in files that stood as the agent left them. */
   const unnamedEnded = (id: string) => {
     const keys = unnamed.get(id) ?? [];
     unnamed.delete(id);
-    const touched = keys.filter((key) => {
+    const touched = [...keys].filter((key) => {
       const entry = book.files.get(key);
       if (!entry || inFlight(key) || asLeft(key, entry)) return false;
       leftAs(key, entry, originals.look(key));
@@ -167,66 +213,33 @@ export function createTracking(parts: {
     take(fact) {
       early.take(fact);
       switch (fact.type) {
+        case 'message_update': {
+          const { assistantMessageEvent: event } = fact;
+          if (event.type !== 'toolcall_end' || unnamed.size >= most.announced) return;
+          const { id, name, arguments: args } = event.toolCall;
+          if (typeof id === 'string' && writtenPath(name, args) === undefined && !onlyReads(name))
+            announced(id);
+          return;
+        }
         case 'tool_execution_start':
           return begin(fact.toolCallId, fact.toolName, fact.args);
         case 'tool_execution_end':
-          return end(fact.toolCallId, fact.isError ? undefined : fact.result);
+          return end(fact.toolCallId, fact.isError ? { failed: true } : fact);
         case 'agent_settled':
         case 'agent_exited':
-          for (const id of [...flights.keys(), ...unnamed.keys()]) end(id, undefined);
+          for (const id of [...flights.keys(), ...unnamed.keys()]) end(id);
           early.clear();
+          stories.clear();
           return;
       }
     },
   };
 }
 
-const unseen: Look = {
-  content: { kind: 'unkept', why: 'the agent had written it before it could be read' },
-};
-
-/**
- * The newest of the looks (newest first) that is what was there before the call, and not its work or a half of that. `left` is
- * what the call before it left, `after` what it left itself when it has ended.
- */
-function lookBefore(args: Args, looks: readonly Look[], left?: Look, after?: Look): Look | undefined {
-  const content = typeof args.content === 'string' ? Buffer.from(args.content) : undefined;
-  return looks.find(({ content: seen, bytes, age }, index) => {
-    if (!bytes || age === undefined || age > lag || (left && sameContent(seen, left.content))) return true;
-    if ((after && sameContent(seen, after.content)) || content?.equals(bytes)) return false;
-    if (age < pause && isHalf(bytes, content ?? after?.bytes)) return false;
-    const earlier = [...looks.slice(index + 1), ...(left ? [left] : [])];
-    return !earlier.some((older) => isOutcome(args, older, looks[index]!));
-  });
-}
-
-/** Milliseconds: a hub has heard by then what an agent did, be the machine ever so busy. */
-const lag = 10_000;
-/** Milliseconds: nobody stops as long as that in the middle of a write. */
-const pause = 2000;
-/** A file that is being written has nothing in it yet, or the first pages of what will be in it. */
-const isHalf = (bytes: Buffer, whole: Buffer | undefined): boolean =>
-  bytes.length === 0 ||
-  (whole !== undefined &&
-    bytes.length % page === 0 &&
-    bytes.length < whole.length &&
-    whole.subarray(0, bytes.length).equals(bytes));
-const page = 4096;
-
-const isOutcome = (args: Args, before: Look, after: Look): boolean => {
-  const encoding = commonEncoding([before.bytes, after.bytes]);
-  return (
-    encoding !== undefined &&
-    after.bytes !== undefined &&
-    !sameContent(before.content, after.content) &&
-    isResult(args, before.bytes && textOf(before.bytes, encoding), textOf(after.bytes, encoding))
-  );
-};
-
-function reconstructed(args: Args, result: ToolResult, { bytes }: Look): Buffer | undefined {
-  const encoding = commonEncoding([bytes]);
-  const text = bytes && encoding && undone(args, result, textOf(bytes, encoding));
-  return text === undefined || encoding === undefined ? undefined : Buffer.from(text, encoding);
+/** Whether a file has only just been changed: by whom we hear now, who is ahead of what we hear. */
+function isYoung(file: string): boolean {
+  const stat = fs.statSync(file, { throwIfNoEntry: false });
+  return stat !== undefined && Date.now() - stat.mtimeMs < 300;
 }
 
 /** What tells without reading that a file has changed. */

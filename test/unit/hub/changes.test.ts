@@ -195,6 +195,34 @@ describe('an agent that is faster than the look', () => {
     expect((await listed())[0]!.hunks[0]!.lines).toEqual(lines);
   });
 
+  it('has run its command already when we hear of it', async () => {
+    put('a', '1\n');
+    wrote('a', '2\n');
+    put('a', '3\n');
+    fs.utimesSync(at('a'), Date.now() / 1000, Date.now() / 1000 + 60);
+    bash(() => {});
+    expect((await listed())[0]!.hunks[0]!.lines).toEqual(['-1', '+3']);
+    // What was changed some time before is no work of the command.
+    put('a', '4\n');
+    fs.utimesSync(at('a'), Date.now() / 1000, Date.now() / 1000 - 2);
+    bash(() => {});
+    await expect(revert({ path: 'a' })).rejects.toMatchObject({
+      message: expect.stringContaining('same lines'),
+    });
+    const toolCall = { type: 'toolCall' as const, id: 'c', name: 'bash', arguments: { command: 'work' } };
+    wrote('a', '5\n');
+    append({
+      type: 'message_update',
+      assistantMessageEvent: { type: 'toolcall_end', contentIndex: 0, toolCall },
+    });
+    put('a', '6\n');
+    fs.utimesSync(at('a'), Date.now() / 1000, Date.now() / 1000 - 2);
+    append({ type: 'tool_execution_start', toolCallId: 'c', toolName: 'bash', args: toolCall.arguments });
+    ended('c', 'bash');
+    expect((await listed())[0]!.hunks[0]!.lines).toContain('+6');
+    await revert({ path: 'a' });
+  });
+
   it('is seen while its arguments come, and from what it read', async () => {
     const update = (assistantMessageEvent: StreamEvent) =>
       append({ type: 'message_update', assistantMessageEvent });
