@@ -15,7 +15,7 @@ beforeEach(() => {
   project = mkdtempSync(join(tmpdir(), 'a pröject-'));
 });
 afterEach(() => {
-  for (const it of [folder, project]) rmSync(it, { recursive: true, force: true });
+  for (const it of [folder, project]) rmSync(it, { recursive: true, force: true, maxRetries: 5 });
 });
 
 export const literals = { codeActionLiteralSupport: { codeActionKind: { valueSet: [''] } } };
