@@ -1,6 +1,5 @@
 // An editor of a history: a scripted client of the real server, with its own copy of the session. Guarantees: the copy is made of what it
-// was told and nothing else; a gap in that, a server that ends by itself and a question that is settled twice are problems; a killed
-// server is started again, as editors do. Must not know: other editors, what is sent when.
+// was told and nothing else; a server that ends by itself is a problem; a killed server is started again, as editors do. Must not know: other editors, what is sent when.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { pathToFileURL } from 'node:url';
 import {
@@ -12,15 +11,9 @@ import {
 import type { EditorAttachResult } from '../../server/src/protocol/editor.ts';
 import type { Fact } from '../../server/src/protocol/facts.ts';
 import type { AgentChoice, FactsBatch, Resync } from '../../server/src/protocol/hub.ts';
-import type { Snapshot } from '../../server/src/protocol/snapshot.ts';
-import { folded } from '../../server/src/session/fold.ts';
 import { program } from '../support/language-server.ts';
+import { type Copy, createCopy } from './copy.ts';
 
-export interface Copy {
-  epoch: string;
-  seq: number;
-  snapshot: Snapshot;
-}
 export interface Editor {
   readonly slot: number;
   readonly copy: Copy | undefined;
@@ -52,25 +45,10 @@ export function createEditor(parts: EditorParts): Editor {
   const { slot, problem } = parts;
   let child: ChildProcess;
   let connection: MessageConnection;
-  let copy: Copy | undefined;
+  const copy = createCopy({ whose: `editor ${slot}`, problem, heard: parts.heard });
   let attached = false;
   let gone = false;
-  const settled = new Set<string>();
 
-  const told = ({ epoch, from, to, facts }: FactsBatch) => {
-    if (!copy || epoch !== copy.epoch || from !== copy.seq + 1)
-      problem(`editor ${slot} stood at ${copy?.epoch}/${copy?.seq} and was told ${epoch}/${from}…${to}`);
-    let snapshot = copy!.snapshot;
-    for (const fact of facts) {
-      snapshot = folded(snapshot, fact);
-      if (fact.type === 'dialog_settled') {
-        if (settled.has(fact.id)) problem(`editor ${slot} was told twice that ${fact.id} is settled`);
-        settled.add(fact.id);
-      }
-      parts.heard(fact);
-    }
-    copy = { epoch, seq: to, snapshot };
-  };
   const join = async (link: MessageConnection): Promise<void> => {
     await link.sendRequest('initialize', {
       processId: process.pid,
@@ -84,18 +62,13 @@ export function createEditor(parts: EditorParts): Editor {
     });
     await link.sendNotification('initialized', {});
     for (let attempt = 1; ; attempt += 1) {
-      const before = copy;
+      const before = copy.now;
       try {
         const cursor = before && { epoch: before.epoch, seq: before.seq };
-        const { epoch, seq, snapshot } = await link.sendRequest<EditorAttachResult>('atomic/attach', {
+        const joined = await link.sendRequest<EditorAttachResult>('atomic/attach', {
           ...(cursor && { cursor }),
         });
-        if (link !== connection) return;
-        if (snapshot) copy = { epoch, seq, snapshot };
-        else if (before?.epoch !== epoch || before.seq !== seq)
-          problem(
-            `editor ${slot} came back with ${before?.epoch}/${before?.seq} and was continued at ${epoch}/${seq}`,
-          );
+        if (link === connection) copy.joined(joined, before);
         return;
       } catch (error) {
         if (attempt === tries.count || link !== connection || gone || isOver(child)) throw error;
@@ -123,11 +96,11 @@ export function createEditor(parts: EditorParts): Editor {
     // A person who dismisses whatever is asked.
     link.onRequest(() => null);
     link.onNotification('atomic/events', (batch: FactsBatch) => {
-      if (link === connection && !gone) told(batch);
+      if (link === connection && !gone) copy.told(batch);
       parts.changed();
     });
-    link.onNotification('atomic/resync', ({ epoch, seq, snapshot }: Resync) => {
-      if (link === connection && !gone) copy = { epoch, seq, snapshot };
+    link.onNotification('atomic/resync', (all: Resync) => {
+      if (link === connection && !gone) copy.anew(all);
       parts.changed();
     });
     link.listen();
@@ -155,7 +128,7 @@ export function createEditor(parts: EditorParts): Editor {
   return {
     slot,
     get copy() {
-      return copy;
+      return copy.now;
     },
     get attached() {
       return attached && !gone;

@@ -125,13 +125,7 @@ export async function createHerds(): Promise<Herds> {
       watcher.close();
 
       const pid = await one();
-      for (const { child, code, out, error } of ended) {
-        if (child.killed) continue;
-        if (code !== 0 && !(killed.size > 0 && /connection to the hub was lost/.test(error)))
-          problems.push(`a starter failed: ${error.trim()}`);
-        if (code === 0 && Number(out) !== pid && !killed.has(Number(out)))
-          problems.push(`a starter was led to ${out.trim()}, which was never killed, another to ${pid}`);
-      }
+      problems.push(...starterProblems(ended, pid, killed));
       const alone = await until(() => hubs().every((it) => it === pid), leaving);
       if (!alone) problems.push(`besides the hub ${pid} there are: ${hubs().join(', ')}`);
       problems.push(...overlaps(path.join(options.state, 'log', 'hub.log'), shown().slice(before), killed));
@@ -159,8 +153,26 @@ async function killedHub(pids: number[], socket: string): Promise<void> {
   if (!fs.existsSync(socket)) throw new Error('a killed hub left no socket, so there is nothing to try');
 }
 
-/** Hubs that began to listen while an earlier one of this herd still lived, by their log. */
-function overlaps(log: string, pids: number[], killed: Map<number, number>): string[] {
+/** What became of the starters that were not killed; `pid` is the hub that whoever comes later is led to. */
+export function starterProblems(
+  ended: readonly { child: { killed: boolean }; code: number | null; out: string; error: string }[],
+  pid: number,
+  killed: ReadonlyMap<number, number>,
+): string[] {
+  return ended.flatMap(({ child, code, out, error }) => {
+    if (child.killed) return [];
+    if (code !== 0)
+      return killed.size > 0 && /connection to the hub was lost/.test(error)
+        ? []
+        : [`a starter failed: ${error.trim()}`];
+    return Number(out) === pid || killed.has(Number(out))
+      ? []
+      : [`a starter was led to ${out.trim()}, which was never killed, another to ${pid}`];
+  });
+}
+
+/** Hubs that began to listen while an earlier one of this herd still lived, by their log. `killed`: when, by process. */
+export function overlaps(log: string, pids: number[], killed: Map<number, number>): string[] {
   const listened = fs
     .readFileSync(log, 'utf8')
     .split('\n')

@@ -7,7 +7,7 @@ import { hubAddress } from '../../server/src/hub/address.ts';
 import { systemClock } from '../../server/src/hub/clock.ts';
 import { openHub } from '../../server/src/hub/open.ts';
 import { program } from '../support/language-server.ts';
-import type { Copy } from './editor.ts';
+import type { Copy } from './copy.ts';
 import { textOf, type World } from './world.ts';
 
 /** One line of a session file. */
@@ -22,7 +22,11 @@ interface Entry {
 export const options = ['red', 'green', 'blue'];
 
 /** Counts in the agent's own files. `durable`: an agent that writes what it took before it answers. */
-export function sessionProblems(world: World, folder: string, durable: boolean): string[] {
+export function sessionProblems(
+  world: Pick<World, 'sent' | 'finished' | 'settledDialogs'>,
+  folder: string,
+  durable: boolean,
+): string[] {
   const files = filesBelow(folder).filter((name) => name.endsWith('.jsonl'));
   const entries = files.flatMap((file) =>
     fs
@@ -97,18 +101,22 @@ export async function viewProblems(world: World): Promise<string[]> {
         [...world.editors.values()].every(({ copy }) => copy?.epoch === epoch && copy.seq === seq);
       if (await world.until(same, 1000)) break;
     }
-    const { fresh } = held;
-    return [...world.editors.values()].flatMap(({ slot, copy }) => {
-      if (copy?.epoch !== fresh!.epoch || copy.seq !== fresh!.seq)
-        return [`editor ${slot} is at ${copy?.epoch}/${copy?.seq}, the hub at ${fresh!.epoch}/${fresh!.seq}`];
-      const [ours, theirs] = [plain(copy.snapshot), plain(fresh!.snapshot)];
-      return isDeepStrictEqual(ours, theirs)
-        ? []
-        : [`editor ${slot} sees another session than the hub: ${differing(ours, theirs).join(', ')}`];
-    });
+    return copyProblems(world, held.fresh!);
   } finally {
     client.close();
   }
+}
+
+/** Where an editor has something else than the hub. */
+export function copyProblems({ editors }: Pick<World, 'editors'>, fresh: Copy): string[] {
+  return [...editors.values()].flatMap(({ slot, copy }) => {
+    if (copy?.epoch !== fresh.epoch || copy.seq !== fresh.seq)
+      return [`editor ${slot} is at ${copy?.epoch}/${copy?.seq}, the hub at ${fresh.epoch}/${fresh.seq}`];
+    const [ours, theirs] = [plain(copy.snapshot), plain(fresh.snapshot)];
+    return isDeepStrictEqual(ours, theirs)
+      ? []
+      : [`editor ${slot} sees another session than the hub: ${differing(ours, theirs).join(', ')}`];
+  });
 }
 
 const plain = (value: unknown): Record<string, unknown> => JSON.parse(JSON.stringify(value));
@@ -118,7 +126,7 @@ const differing = (ours: Record<string, unknown>, theirs: Record<string, unknown
     .map((key) => `${key} (${JSON.stringify(ours[key])} and ${JSON.stringify(theirs[key])})`.slice(0, 400));
 
 /** What lies about when everything has ended. */
-export function leftovers(world: World): string[] {
+export function leftovers(world: Pick<World, 'home'>): string[] {
   const { XDG_STATE_HOME: state, XDG_RUNTIME_DIR: run } = world.home.env;
   const temporary = filesBelow(state!).filter((file) => /\.(?:new|tmp)$|~$/.test(file));
   return [...temporary, ...filesBelow(run!)].map(
@@ -127,7 +135,7 @@ export function leftovers(world: World): string[] {
 }
 
 /** Lines of the logs that nobody should ever see. */
-export function logProblems(world: World): string[] {
+export function logProblems(world: Pick<World, 'home'>): string[] {
   const folder = path.join(world.home.env.XDG_STATE_HOME!, 'atomic-lsp', 'log');
   return filesBelow(folder)
     .filter((file) => !path.basename(file).startsWith('.'))

@@ -107,8 +107,10 @@ async function recovered(world: World): Promise<boolean> {
   return fail('no prompt works any more');
 }
 
-/** Everybody leaves, and the hub is asked to end. */
-async function ended(world: World): Promise<string[]> {
+/** Everybody leaves, and the hub is asked to end. Tells who does not. */
+export async function ended(
+  world: Pick<World, 'editors' | 'home' | 'processes' | 'until'>,
+): Promise<string[]> {
   for (const editor of world.editors.values()) editor.leave('shutdown');
   const names = () => world.home.processes().map(commandOf);
   const problems: string[] = [];
