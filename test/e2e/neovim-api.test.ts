@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { describeWithEditor } from '../support/editors.ts';
+import { gate } from '../support/model-server.ts';
 import { here, plugin, pluginStarter, windowOf } from '../support/neovim-plugin.ts';
 import { ensurePi } from '../support/pi.ts';
 
@@ -126,6 +127,63 @@ describeWithEditor('nvim', 'the Neovim plugin towards extensions and others', ()
     await neovim.lua("vim.g.atomic = 'nonsense'; package.loaded['atomic.config'] = nil");
     await neovim.command('checkhealth atomic');
     expect(await neovim.text()).toContain('The configuration of atomic must be a table, and is a string.');
+  });
+
+  it('tells of the end of a run whoever does not see its chat, and the desktop where that is wanted', async () => {
+    const wait = gate();
+    const neovim = await withPlugin([
+      'One.\nMore.',
+      'Two.',
+      'Three.',
+      { status: 400, body: { error: { message: 'no such model' } } },
+      ['Five', { gate: wait }],
+      'Six.',
+    ]);
+    await neovim.lua(`
+      desktop = {}
+      require('atomic').setup(vim.tbl_extend('force', vim.g.atomic, {
+        desktop = function(text) table.insert(desktop, text) end }))`);
+    const run = async (how: string, count: number) => {
+      await neovim.lua(
+        `settled = false; off = require('atomic').on('agent_settled', function() settled = true end)`,
+      );
+      await neovim.lua(how);
+      await neovim.waitFor('settled');
+      await neovim.lua('off()');
+      expect(await neovim.value('#desktop'), how).toBe(count);
+    };
+    const notified = (text: string) => neovim.events.next('notify', ({ message }) => message === text);
+    await run("require('atomic').prompt('one', { open = false })", 1);
+    await notified('Atomic is done: One. More.');
+    // Seen.
+    await run("require('atomic').prompt('two')", 1);
+    await run("vim.cmd.tabnew(); require('atomic').prompt('three', { open = false }); vim.cmd.tabnew()", 2);
+    await notified('Atomic is done: Three.');
+    await run("vim.cmd('tabonly | Atomic close'); require('atomic').prompt('four', { open = false })", 3);
+    await neovim.events.next(
+      'notify',
+      ({ message, level }) => /^Atomic failed: .*no such model/.test(message) && level === 3,
+    );
+    // Whoever stops it knows.
+    await neovim.lua("require('atomic').prompt('five')");
+    await neovim.shows('Five');
+    await run("vim.cmd('Atomic close'); vim.cmd('Atomic stop')", 3);
+    wait.open();
+    // The chat is open, and the person is elsewhere: nothing in Neovim, the desktop alone.
+    await run("vim.api.nvim_exec_autocmds('FocusLost', {}); require('atomic').prompt('six')", 4);
+    expect(await neovim.value('desktop')).toEqual([
+      'Atomic is done: One. More.',
+      'Atomic is done: Three.',
+      expect.stringMatching(/^Atomic failed: .*no such model/),
+      'Atomic is done: Six.',
+    ]);
+    await neovim.lua("vim.api.nvim_exec_autocmds('FocusGained', {})");
+    expect(await neovim.messages()).not.toMatch(/Two|Five|Six|E\d+:/);
+    // The context is marked when it is nearly full.
+    await neovim.lua(`
+      local s = require('atomic').state()
+      s.state.contextWindow = select(1, require('atomic.fold').context(s)) / 0.85`);
+    expect(await neovim.value("require('atomic.winbar').text()")).toContain('%#AtomicQueue#85%% of');
   });
 
   it('survives callbacks of others that fail, and never speaks from a fast event', async () => {

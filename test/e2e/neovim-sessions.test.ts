@@ -126,6 +126,7 @@ describeWithEditor('nvim', 'sessions in the Neovim plugin', () => {
       "not vim.iter(require('atomic.session').tabs):any(function(tab) return tab.busy end)",
     );
     expect(await neovim.chat()).not.toContain('Holding');
+    await neovim.events.next('notify', ({ message }) => message.startsWith('Atomic is done in '));
 
     await neovim.command('Atomic /ask-select');
     await neovim.waiting(1);

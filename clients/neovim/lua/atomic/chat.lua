@@ -21,6 +21,12 @@ function M.is_open()
   return valid(windows.transcript) and vim.api.nvim_win_get_buf(windows.transcript) == transcript.buffer()
 end
 
+---Whether the person has it before them.
+---@return boolean
+function M.is_seen()
+  return M.is_open() and vim.api.nvim_win_get_tabpage(windows.transcript) == vim.api.nvim_get_current_tabpage()
+end
+
 local function copied(text, what)
   if text and text ~= '' then
     vim.fn.setreg('"', text)

@@ -60,6 +60,12 @@ local kinds = {
       return type(value) == 'number' and value >= 0 and value == math.floor(value)
     end,
   },
+  ['boolean|function'] = {
+    'true, false or a function',
+    function(value)
+      return type(value) == 'boolean' or vim.is_callable(value)
+    end,
+  },
   boolean = {
     'true or false',
     function(value)

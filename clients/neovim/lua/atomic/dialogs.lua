@@ -158,7 +158,9 @@ local function look_elsewhere()
     local before = counts[tab.session] or 0
     counts[tab.session] = tab.dialogs
     if not tab.current and tab.dialogs > before and require('atomic.config').get().notify then
-      tell.warn(('Atomic asks in %s (:Atomic next)'):format(require('atomic.render').one_line(tab.name)))
+      local text = ('Atomic asks in %s (:Atomic next)'):format(require('atomic.render').one_line(tab.name))
+      tell.warn(text)
+      require('atomic.away').desktop(text)
     end
   end
 end
@@ -198,6 +200,9 @@ local function announce(dialog)
   if require('atomic.config').get().notify and not M.is_local(dialog) then
     local title = require('atomic.render').one_line(dialog.title or '')
     tell.warn('Atomic asks: ' .. title .. ' (:Atomic next)')
+  end
+  if not M.is_local(dialog) then
+    require('atomic.away').desktop('Atomic asks: ' .. (dialog.title or ''))
   end
 end
 

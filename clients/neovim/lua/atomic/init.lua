@@ -69,7 +69,9 @@ local function took(fact)
   elseif fact.type == 'extension_ui_request' then
     asked_for(fact)
   end
-  if fact.type == 'dialog_settled' then
+  if fact.type == 'agent_settled' then
+    require('atomic.away').settled(fact)
+  elseif fact.type == 'dialog_settled' then
     require('atomic.dialogs').settled(fact.id, fact)
   end
   if user_events[fact.type] then
@@ -98,10 +100,13 @@ local function started_with()
       transcript.show(batch.facts, snapshot)
     end
     require('atomic.dialogs').update(snapshot, batch.reset)
+    require('atomic.away').update()
     local now = fold.phase(snapshot)
     if now ~= phase then
       phase = now
       announce('AtomicPhase', { phase = now })
+      -- A statusline may show it, also where the chat is closed.
+      vim.cmd('redrawstatus!')
     end
     vim.iter(batch.facts):each(took)
     require('atomic.files').take(batch.facts, snapshot)

@@ -7,7 +7,8 @@
 ---@field width number Columns of the chat, or a share of the screen below 1.
 ---@field height number Lines of the chat when it is below, or a share of the screen below 1.
 ---@field prompt_height integer Lines of the prompt.
----@field notify boolean Tell of questions that wait by |vim.notify()|.
+---@field notify boolean Tell by |vim.notify()| of questions that wait, and of runs that end while the chat is not seen.
+---@field desktop boolean|function Tell the desktop of both while Neovim has not the focus, by the terminal (OSC 9; in tmux with `allow-passthrough`). A function gets the text instead, whatever has the focus.
 ---@field dialogs 'auto'|'float'|'vim.ui' Who shows questions and lists. `auto`: floats, unless a plugin replaced |vim.ui.select()| or |vim.ui.input()|.
 ---@field complete boolean Offer completions in the prompt as you type, where no completion plugin does.
 ---@field history integer How many prompts are remembered for each project; 0 keeps nothing on disk, drafts neither.
@@ -30,7 +31,8 @@ return {
     { name = "width", type = "number", default = 0.4, doc = "Columns of the chat, or a share of the screen below 1." },
     { name = "height", type = "number", default = 0.4, doc = "Lines of the chat when it is below, or a share of the screen below 1." },
     { name = "prompt_height", type = "integer", default = 6, doc = "Lines of the prompt." },
-    { name = "notify", type = "boolean", default = true, doc = "Tell of questions that wait by |vim.notify()|." },
+    { name = "notify", type = "boolean", default = true, doc = "Tell by |vim.notify()| of questions that wait, and of runs that end while the chat is not seen." },
+    { name = "desktop", type = "boolean|function", default = false, doc = "Tell the desktop of both while Neovim has not the focus, by the terminal (OSC 9; in tmux with `allow-passthrough`). A function gets the text instead, whatever has the focus." },
     { name = "dialogs", type = "string", default = "auto", choices = { "auto", "float", "vim.ui" }, doc = "Who shows questions and lists. `auto`: floats, unless a plugin replaced |vim.ui.select()| or |vim.ui.input()|." },
     { name = "complete", type = "boolean", default = true, doc = "Offer completions in the prompt as you type, where no completion plugin does." },
     { name = "history", type = "integer", default = 200, doc = "How many prompts are remembered for each project; 0 keeps nothing on disk, drafts neither." },

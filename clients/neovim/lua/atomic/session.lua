@@ -21,6 +21,7 @@ local on_dialog = {} ---@type fun(dialog: table)[]
 ---@field name string
 ---@field workspace string
 ---@field current boolean
+---@field busy boolean
 ---@field dialogs integer
 
 ---Who we are to the hub, known after our first intent; the session's id, after attaching.

@@ -12,18 +12,18 @@ local function sorted(map)
 end
 
 ---What there is to say, first what must be seen.
----@return string[]
+---@return (string|{[1]: string, [2]: string})[] texts, and texts with a highlight group
 local function parts()
   local s = require('atomic.session').snapshot
   local state = s.state
   local found = {}
   local waiting = require('atomic.dialogs').count()
   if waiting > 0 then
-    table.insert(found, ('? %d waiting (:Atomic next)'):format(waiting))
+    table.insert(found, { ('? %d waiting (:Atomic next)'):format(waiting), 'AtomicQueue' })
   end
   for _, tab in ipairs(require('atomic.session').tabs) do
     if not tab.current and tab.dialogs > 0 then
-      table.insert(found, ('? %d in %s'):format(tab.dialogs, render.one_line(tab.name)))
+      table.insert(found, { ('? %d in %s'):format(tab.dialogs, render.one_line(tab.name)), 'AtomicQueue' })
     end
   end
   local model = type(state.model) == 'table' and state.model or nil
@@ -38,7 +38,9 @@ local function parts()
   end
   local context, window = fold.context(s)
   if context and window and window > 0 then
-    table.insert(found, ('%d%% of %s'):format(math.floor(context / window * 100 + 0.5), render.tokens(window)))
+    local text = ('%d%% of %s'):format(math.floor(context / window * 100 + 0.5), render.tokens(window))
+    local group = context >= 0.95 * window and 'AtomicError' or context >= 0.8 * window and 'AtomicQueue'
+    table.insert(found, group and { text, group } or text)
   end
   if s.usage.cost > 0 then
     table.insert(found, ('$%.3f'):format(s.usage.cost))
@@ -63,7 +65,11 @@ end
 ---For 'winbar': where there is no room for all, the end is cut.
 ---@return string
 function M.text()
-  return ' ' .. table.concat(parts(), ' · '):gsub('%%', '%%%%') .. '%<'
+  local texts = vim.tbl_map(function(part)
+    local text = (type(part) == 'table' and part[1] or part):gsub('%%', '%%%%')
+    return type(part) == 'table' and ('%%#%s#%s%%*'):format(part[2], text) or text
+  end, parts())
+  return ' ' .. table.concat(texts, ' · ') .. '%<'
 end
 
 ---For 'winbar' of the prompt: what the session is called.
