@@ -44,7 +44,7 @@
 
 (defun atomic-session--whole (session message)
   "Give MESSAGE, which has ended, the text that SESSION has seen streamed.
-Its fact leaves that out."
+Its fact leaves that out; a block that is so stays marked as `:streamed'."
   (when (and (equal (plist-get message :role) "assistant") (vectorp (plist-get message :content)))
     (let ((content (plist-get message :content))
           (flight (or (atomic-session-message session) [])))
@@ -54,8 +54,7 @@ Its fact leaves that out."
             (aset content index
                   (append (list (if (equal (plist-get block :type) "thinking") :thinking :text)
                                 (if (< index (length flight)) (atomic-content-of-block (aref flight index)) ""))
-                          (cl-loop for (key value) on block by #'cddr
-                                   unless (eq key :streamed) append (list key value))))))))))
+                          block))))))))
 
 (defun atomic-session--cut-tools (session)
   "Mark what is unfinished in SESSION as failed."

@@ -5,7 +5,7 @@
 ;;; Commentary:
 
 ;; Guarantees: the current buffer is changed only at the end of what grows; a run of deltas is one insertion; what was streamed is
-;; corrected by the message as it stands.
+;; corrected by the message as it stands, and what was streamed exactly so is neither copied nor compared.
 ;; Must not know: windows, processes, commands.
 
 ;;; Code:
@@ -33,14 +33,34 @@
                  (atomic-entry-append 'text nil nil ""))
                atomic-render--blocks)))
 
-(defun atomic-render--block-is (index kind text)
-  "Make TEXT the whole text of the block at INDEX, of KIND."
+(defun atomic-render--trimmed (text)
+  "TEXT without the newlines at its end."
+  (let ((end (length text)))
+    (while (and (> end 0) (eq (aref text (1- end)) ?\n)) (cl-decf end))
+    (if (= end (length text)) text (substring text 0 end))))
+
+(defun atomic-render--stands-p (entry text)
+  "Whether ENTRY, into which TEXT was streamed piece by piece, is that text.
+Its newlines at the end are taken away."
+  (let ((size (- (atomic-entry-end entry) (atomic-entry-body entry))))
+    ;; Escapes may have been cut by the pieces.
+    (when (and (= size (length text)) (eq text (atomic-entry-clean text)))
+      (save-excursion
+        (goto-char (atomic-entry-end entry))
+        (skip-chars-backward "\n" (atomic-entry-body entry))
+        (delete-region (point) (atomic-entry-end entry)))
+      t)))
+
+(defun atomic-render--block-is (index kind text streamed)
+  "Make TEXT the whole text of the block at INDEX, of KIND.
+STREAMED says that its pieces, which have come, are this very text."
   (unless (string-empty-p text)
-    (let ((entry (atomic-render--block-entry index kind))
-          (text (string-trim-right (atomic-entry-clean text) "\n+")))
-      (unless (and (= (length text) (- (atomic-entry-end entry) (atomic-entry-body entry)))
-                   (equal (atomic-entry-text entry) text))
-        (atomic-entry-replace entry (and (equal kind "thinking") "▸ Thinking") 'atomic-thinking text))
+    (let ((entry (atomic-render--block-entry index kind)))
+      (unless (and streamed (atomic-render--stands-p entry text))
+        (let ((text (atomic-render--trimmed (atomic-entry-clean text))))
+          (unless (and (= (length text) (- (atomic-entry-end entry) (atomic-entry-body entry)))
+                       (equal (atomic-entry-text entry) text))
+            (atomic-entry-replace entry (and (equal kind "thinking") "▸ Thinking") 'atomic-thinking text))))
       (if (equal kind "thinking")
           (atomic-entry-fold-if-wanted entry)
         (atomic-markup-complete (atomic-entry-body entry) (atomic-entry-end entry))
@@ -55,8 +75,10 @@
       (setq content (vector (list :type "text" :text content))))
     (seq-do (lambda (block)
               (pcase (plist-get block :type)
-                ("text" (atomic-render--block-is index "text" (or (plist-get block :text) "")))
-                ("thinking" (atomic-render--block-is index "thinking" (or (plist-get block :thinking) "")))
+                ((and kind (or "text" "thinking"))
+                 (atomic-render--block-is index kind
+                                          (or (plist-get block (if (equal kind "text") :text :thinking)) "")
+                                          (plist-get block :streamed)))
                 ("toolCall" (atomic-tool-show
                              (or (gethash (plist-get block :id) (atomic-session-tools session))
                                  (list :toolCallId (plist-get block :id) :toolName (plist-get block :name)

@@ -1,6 +1,14 @@
 // The Emacs package in the real Emacs, on the real pi.
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeAll, expect, it } from 'vitest';
@@ -79,13 +87,25 @@ describeWithEditor('emacs', 'the Emacs package, on the real pi', () => {
       const lint = lintFolder();
       if (lint === undefined) return;
       for (const file of readdirSync(folder)) if (file.endsWith('.elc')) rmSync(join(folder, file));
-      run(
-        ...['-L', lint, '--eval'],
-        `(progn (setq native-comp-jit-compilation nil native-comp-enable-subr-trampolines nil)
-                (require 'package-lint)
-                (setq package-lint-main-file "atomic.el"))`,
+      const linted = (...args: string[]) =>
+        run(
+          ...['-L', lint, '--eval'],
+          "(progn (setq native-comp-jit-compilation nil native-comp-enable-subr-trampolines nil) (require 'package-lint))",
+          ...args,
+        );
+      linted(
+        ...['--eval', '(setq package-lint-main-file "atomic.el")'],
         ...['-f', 'package-lint-batch-and-exit', ...files],
       );
+      // It knows what came after the Emacs that the package asks for.
+      const needs = /^;; Package-Requires: .*$/m.exec(readFileSync(join(folder, 'atomic.el'), 'utf8'))?.[0];
+      writeFileSync(
+        join(folder, 'later.el'),
+        `;;; later.el --- Later  -*- lexical-binding: t; -*-\n;; Version: 1\n${needs}\n(value< 1 2)\n`,
+      );
+      const later = `(with-temp-buffer (insert-file-contents "later.el") (setq buffer-file-name "later.el")
+                       (emacs-lisp-mode) (princ (mapcar (function cadddr) (package-lint-buffer))))`;
+      expect(linted('--eval', later)).toContain('(emacs "30.1")');
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }

@@ -21,9 +21,32 @@
                                                               (list :type "text" :text "uncut"))))))
       (atomic-session-apply session fact))
     (should (equal (plist-get (car (atomic-session-messages session)) :content)
-                   [(:thinking "Hm" :type "thinking" :thinkingSignature "s")
-                    (:text "One two" :type "text")
+                   [(:thinking "Hm" :type "thinking" :streamed t :thinkingSignature "s")
+                    (:text "One two" :type "text" :streamed t)
                     (:type "text" :text "uncut")]))))
+
+;; What the end of a message makes of a transcript, whether its text comes again or not.
+(ert-deftest atomic-session-streamed-shows-what-a-message-read-anew-does ()
+  (dolist (pieces '(("One " "two\n" "\n") ("Red: \e[3" "1mred\e[0m.") ("Plain.") ("\n" "\n")))
+    (let ((session (atomic-session-create))
+          (text (string-join pieces)))
+      (with-temp-buffer
+        (atomic-chat-mode)
+        (let ((inhibit-read-only t)
+              (tell (lambda (fact)
+                      (atomic-session-apply session fact)
+                      (atomic-render-facts session (list fact)))))
+          (atomic-render-all session)
+          (funcall tell '(:type "message_start" :message (:role "assistant" :content [])))
+          (dolist (piece pieces)
+            (funcall tell (list :type "message_update"
+                                :assistantMessageEvent (list :type "text_delta" :contentIndex 0 :delta piece))))
+          (funcall tell (list :type "message_end"
+                              :message (list :role "assistant" :content (vector (list :type "text" :streamed t)))))
+          (should (equal (atomic-content-text (plist-get (car (atomic-session-messages session)) :content)) text))
+          (let ((streamed (buffer-string)))
+            (atomic-render-all session)
+            (should (equal (buffer-string) streamed))))))))
 
 (provide 'fold-test)
 ;;; fold-test.el ends here
