@@ -68,7 +68,12 @@ describeWithEditor('hx', 'a day in Helix, set up by clients/helix, on the real p
     for (const [group, wait] of gates.entries()) {
       wait.open();
       if (group === 25) {
+        // What is undone elsewhere is no concern of the chat.
         await terminal.text('\x1b\x1b');
+        await terminal.text('u');
+        await sees((screen) => !screen.includes('#'.repeat(49)));
+        await terminal.text('U');
+        await sees((screen) => screen.includes('#'.repeat(49)));
         await terminal.text('\x17h');
         await sees(mode('/views/'));
         await terminal.text('ggi');
