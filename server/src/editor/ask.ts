@@ -97,8 +97,18 @@ export function createAsk(parts: AskParts): Ask {
   const isOpen = (question: Question) => questions.includes(question);
   /** Whoever led to a question is asked first. */
   const isOurs = ({ origin, offered }: Dialog) => offered || origin === undefined || parts.isUs(origin);
-  const announce = ({ session, dialog }: Question) =>
-    client.message('info', parts.before(session) + announcement(dialog), true);
+  let announced: Question | undefined;
+  const announce = (question: Question) => {
+    const text = parts.before(question.session) + announcement(question.dialog);
+    client.message('info', text, true);
+    client.pin(text);
+    announced = question;
+  };
+  const taken = (question: Question) => {
+    if (announced !== question) return;
+    announced = undefined;
+    client.pin(undefined);
+  };
   const postpone = (question: Question) => {
     if (!isOpen(question) || question.state !== 'shown') return;
     question.state = 'postponed';
@@ -111,6 +121,7 @@ export function createAsk(parts: AskParts): Ask {
   const deliver = (question: Question, answer: DialogAnswer) => {
     if (!isOpen(question) || question.state === 'answered') return;
     question.state = 'answered';
+    taken(question);
     if (question.settle) {
       remove(question);
       question.settle(answer.cancelled ? undefined : answer);
@@ -124,6 +135,7 @@ export function createAsk(parts: AskParts): Ask {
   const remove = (question: Question) => {
     questions = questions.filter((it) => it !== question);
     question.over.abort();
+    taken(question);
   };
 
   const asked = async (
@@ -204,6 +216,8 @@ export function createAsk(parts: AskParts): Ask {
   };
   const local = (dialog: Omit<Dialog, 'id' | 'openedAt'>): Promise<DialogAnswer | undefined> =>
     new Promise((resolve) => {
+      // Whoever asks for something else has given up what they were asked about it.
+      for (const question of questions) if (question.settle) deliver(question, { cancelled: true });
       count += 1;
       add(parts.session(), { ...dialog, id: `local-${count}`, openedAt: clock.now() }, resolve);
       next();

@@ -26,6 +26,8 @@ export interface Client {
    * the last of all. False when there was none.
    */
   again(since: number, any?: boolean): boolean;
+  /** The question that waits for commands, or none any more: where messages take each other's place it is said after each. */
+  pin(text: string | undefined): void;
   /** `window/logMessage`. */
   record(text: string): void;
   /** Holds back requests to the editor until the returned function is called: an answer to it is due. */
@@ -65,6 +67,7 @@ export function createClient(parts: {
   let said: Said = { level: 'info', text: '', at: -Infinity };
   /** What a person may want to read later: not a question, and not what answers a command at once. */
   let lasting = said;
+  let pinned: string | undefined;
   let cancelNext: (() => void) | undefined;
   let ended = false;
 
@@ -90,10 +93,12 @@ export function createClient(parts: {
     cancelNext = undefined;
     const message = messages.shift();
     if (message) say(message.level, message.text, false);
+    else if (hidden()) say('info', pinned!, true);
     plan();
   };
+  const hidden = () => pinned !== undefined && said.text !== pinned && parts.traits().hidesMessages;
   const plan = () => {
-    if (ended || cancelNext || messages.length === 0) return;
+    if (ended || cancelNext || (messages.length === 0 && !hidden())) return;
     cancelNext = clock.after(Math.max(0, quietUntil - clock.now()), next);
   };
   const whenFree = (run: () => void) => {
@@ -145,7 +150,12 @@ export function createClient(parts: {
       const last = any ? said : lasting;
       if (last.at < since) return false;
       show(last);
+      plan();
       return true;
+    },
+    pin(text) {
+      pinned = text;
+      plan();
     },
     record: (text) => notify('window/logMessage', { type: 3, message: oneLine(text) }),
     hold() {

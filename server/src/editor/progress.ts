@@ -1,11 +1,13 @@
 // The progress that an editor shows (LSP: "Work Done Progress"). Guarantees: one begin and one end for each time of work, in
 // that order; no more reports than the editor bears; text is one short line. Must not know: the hub, dialogs.
+import type { Dialog } from '../protocol/facts.ts';
 import type { Snapshot, ToolRun } from '../protocol/snapshot.ts';
 import { phaseOf } from '../session/fold.ts';
 import type { Clock } from '../session/ports.ts';
 import { mainArgument } from '../session/transcript-blocks.ts';
 import { turnUsage } from '../session/usage.ts';
 import { type Client, oneLine } from './client.ts';
+import { announcement } from './question.ts';
 
 export interface Progress {
   update(snapshot: Snapshot): void;
@@ -112,12 +114,15 @@ export function createProgress(
     const every = phaseOf(snapshot) === 'retrying' ? 1000 : silence;
     cancelCount = clock.after(every, () => say(snapshot));
   };
+  /** Where progress takes the place of the message, it says how to answer. */
+  const asked = (dialog: Dialog) =>
+    client.traits.hidesMessages && !client.traits.answersMessages ? announcement(dialog) : titleOf(dialog);
   const silent = ({ dialogs }: Snapshot): string[] => {
     const seconds = Math.floor((clock.now() - heardAt) / silence) * (silence / 1000);
     return seconds > 0 && dialogs.length === 0 ? [`no news for ${seconds} s`] : [];
   };
   const say = (snapshot: Snapshot) => {
-    const doing = doingOf(snapshot, clock.now());
+    const doing = doingOf(snapshot, clock.now(), asked);
     if (doing === undefined) return end(turnUsage(snapshot));
     const statuses = Object.values(snapshot.statuses).map((status) => oneLine(status, 40));
     text = [
@@ -141,11 +146,13 @@ export function createProgress(
   };
 }
 
+const titleOf = ({ title }: Dialog): string => oneLine(title, tailLength);
+
 /** What the agent does now, in a few words; undefined when it rests. `now` in milliseconds since the epoch. */
-export function doingOf(snapshot: Snapshot, now: number): string | undefined {
+export function doingOf(snapshot: Snapshot, now: number, asked = titleOf): string | undefined {
   const phase = phaseOf(snapshot);
   if (snapshot.dialogs.length > 0 && phase !== 'idle')
-    return `waits for you${several(snapshot.dialogs.length)}: ${oneLine(snapshot.dialogs[0]!.title, tailLength)}`;
+    return `waits for you${several(snapshot.dialogs.length)}: ${asked(snapshot.dialogs[0]!)}`;
   switch (phase) {
     case 'idle': {
       const bash = Object.values(snapshot.bash).at(-1);

@@ -209,6 +209,42 @@ describe('in an editor that does not', () => {
     await editor.execute('atomic.answer', 'Ada Lovelace');
     expect(editor.hub.intents[0]!.params).toEqual({ dialog: 'd1', value: 'Ada Lovelace' });
   });
+  it('is said again where another message has taken its place, until it is answered', async () => {
+    const editor = await startEditor(helix);
+    await attached(editor);
+    editor.hub.append(allow);
+    await editor.until('window/showMessage');
+    const [question] = editor.messages();
+    editor.hub.append({ type: 'notice', level: 'info', message: 'Compacted.' });
+    await turn();
+    for (const wanted of [2, 3]) {
+      editor.clock.advance(2000);
+      await editor.until('window/showMessage', wanted);
+    }
+    expect(editor.messages()).toEqual([question, 'Compacted.', question]);
+    await editor.execute('atomic.answer1');
+    editor.hub.append(settled('d1', us), { type: 'notice', level: 'info', message: 'Done.' });
+    await turn();
+    editor.clock.advance(2000);
+    await editor.until('window/showMessage', 4);
+    editor.clock.advance(60_000);
+    await turn();
+    expect(editor.messages().slice(3)).toEqual(['Done.']);
+  });
+  it('is given up when the person asks for something else', async () => {
+    const editor = await startEditor(helix);
+    await attached(editor);
+    editor.hub.data.get_available_models = { models: [{ provider: 'p', id: 'one' }] };
+    editor.hub.data.get_available_thinking_levels = { levels: ['low', 'high'] };
+    await editor.execute('atomic.setModel');
+    await editor.until('window/showMessage');
+    await editor.execute('atomic.setThinkingLevel');
+    await editor.until('window/showMessage', 2);
+    expect(editor.messages()[1]).toMatch(/^Thinking level — atomic.answer1 = low/);
+    await editor.execute('atomic.answer2');
+    await turn();
+    expect(editor.hub.intents.map(({ command }) => command)).toEqual(['set_thinking_level']);
+  });
   it('an editor that claims to and does not is told by message, once and for all', async () => {
     const editor = await startEditor({ name: 'Unknown' });
     await attached(editor);

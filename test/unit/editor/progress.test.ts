@@ -207,7 +207,10 @@ describe('progress', () => {
   });
 
   it('takes no message away where it takes the place of messages, and leaves what was used', async () => {
-    const editor = await startEditor({ name: 'Helix' });
+    const editor = await startEditor({
+      name: 'Helix',
+      params: { capabilities: { window: { workDoneProgress: true } } },
+    });
     await attached(editor);
     const usage = { input: 100, output: 20, cacheRead: 0, cacheWrite: 0, cost: { total: 0.25 } };
     const run: Fact[] = [
@@ -224,6 +227,10 @@ describe('progress', () => {
     await editor.until('window/showMessage');
     editor.hub.append(opened({ id: 'q', options: ['a'] }));
     await editor.until('window/showMessage', 2);
+    editor.clock.advance(250);
+    await editor.until('$/progress', 2);
+    // In the same place it says how to answer.
+    expect(shown(editor).at(-1)).toBe(`report waits for you: ${editor.messages()[1]}`);
     editor.hub.append(settled);
     await editor.until('window/showMessage', 3);
     expect(editor.messages().filter((it) => it === 'The disk is full.')).toHaveLength(2);
