@@ -124,6 +124,16 @@ describeWithEditor('nvim', 'the Neovim plugin towards extensions and others', ()
         return { config.layout, config.width, config.keys.stop, config.keys.send, config.keys.jump or 'none' }`),
     ).toEqual(['right', 0.3, false, '<C-s>', 'none']);
     await neovim.events.next('notify', ({ message }) => message.includes('`layout` must be one of'));
+    // What a plugin manager gives `setup` goes over `vim.g.atomic`, and takes the place of no more than it names.
+    expect(
+      await neovim.lua(`
+        local global = vim.g.atomic
+        vim.g.atomic = vim.tbl_extend('force', global, { width = 0.5, height = 0.6, keys = { stop = 'S', send = 'x' } })
+        require('atomic').setup({ width = 0.2, keys = { send = 'y' } })
+        local config = require('atomic.config').get()
+        vim.g.atomic = global
+        return { config.width, config.height, config.keys.stop, config.keys.send, config.cmd[#config.cmd] }`),
+    ).toEqual([0.2, 0.6, 'S', 'y', '--stdio']);
     await neovim.lua("vim.g.atomic = 'nonsense'; package.loaded['atomic.config'] = nil");
     await neovim.command('checkhealth atomic');
     expect(await neovim.text()).toContain('The configuration of atomic must be a table, and is a string.');
@@ -141,8 +151,7 @@ describeWithEditor('nvim', 'the Neovim plugin towards extensions and others', ()
     ]);
     await neovim.lua(`
       desktop = {}
-      require('atomic').setup(vim.tbl_extend('force', vim.g.atomic, {
-        desktop = function(text) table.insert(desktop, text) end }))`);
+      require('atomic').setup({ desktop = function(text) table.insert(desktop, text) end })`);
     const run = async (how: string, count: number) => {
       await neovim.lua(
         `settled = false; off = require('atomic').on('agent_settled', function() settled = true end)`,

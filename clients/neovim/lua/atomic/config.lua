@@ -128,6 +128,21 @@ local function without_faults(options)
   return right
 end
 
+---What the person gave, right or wrong: what `setup` got goes over `vim.g.atomic`, which a plugin manager that calls `setup` by itself
+---must not undo.
+---@return any
+function M.given()
+  local global = vim.g.atomic
+  if given == nil or type(given) ~= 'table' or type(global) ~= 'table' then
+    return given == nil and (global or {}) or given
+  end
+  local both = vim.tbl_extend('force', global, given)
+  if type(global.keys) == 'table' and type(given.keys) == 'table' then
+    both.keys = vim.tbl_extend('force', global.keys, given.keys)
+  end
+  return both
+end
+
 ---Takes a configuration; the parts that are wrong are left out and told.
 ---@param options? table
 function M.set(options)
@@ -140,7 +155,7 @@ function M.get()
   if current then
     return current
   end
-  local options = given or vim.g.atomic or {}
+  local options = M.given()
   local problems = M.problems(options)
   if #problems > 0 then
     require('atomic.tell').error(table.concat(problems, ' '))

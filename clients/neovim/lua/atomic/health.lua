@@ -63,7 +63,7 @@ function M.check()
   else
     health.error('Neovim 0.10 or newer is needed.')
   end
-  for _, problem in ipairs(require('atomic.config').problems(vim.g.atomic or {})) do
+  for _, problem in ipairs(require('atomic.config').problems(require('atomic.config').given())) do
     health.error(problem)
   end
   server(health, require('atomic.config').get())
