@@ -36,6 +36,8 @@ export interface Link {
   newId(): string;
   /** Whether this editor sent the intent. */
   sent(id: string): boolean;
+  /** The parameters of an intent of this editor, which are kept until they are asked for. */
+  given(id: string): object | undefined;
   /** Whether an origin is this editor. */
   isUs(origin: { id: string } | undefined): boolean;
   /** Takes other settings; attaches again where the hub has to know. */
@@ -58,7 +60,7 @@ export function createLink(parts: {
   note(sentence: string): void;
 }): Link {
   const { id, line, target, log } = parts;
-  const sent = new Set<string>();
+  const sent = new Map<string, object | undefined>();
   let { settings } = parts;
   let folder: string | undefined;
   let mirror: Mirror | undefined;
@@ -171,7 +173,7 @@ export function createLink(parts: {
     },
     ready,
     async intent(intent, command, params) {
-      sent.add(intent);
+      sent.set(intent, params);
       let epoch: string | undefined;
       await persistently(async (hub, number) => {
         const now = mirror?.epoch;
@@ -196,6 +198,12 @@ export function createLink(parts: {
       ),
     newId: randomUUID,
     sent: (intent) => sent.has(intent),
+    given(intent) {
+      const params = sent.get(intent);
+      // A prompt may be large.
+      if (params) sent.set(intent, undefined);
+      return params;
+    },
     isUs: (origin) => origin !== undefined && origin.id === line.client?.origin.id,
     configure(next) {
       const told = (it: Settings) => JSON.stringify([it.agent, it.start, it.whileBusy, it.restart]);

@@ -12,6 +12,8 @@ export interface NoticeParts {
   client: Pick<Client, 'traits' | 'request' | 'message' | 'record'>;
   /** Whether this editor sent the intent. */
   sent(intent: string): boolean;
+  /** The parameters of an intent that this editor sent. */
+  given(intent: string): object | undefined;
   isUs(origin: { id: string } | undefined): boolean;
   /** The client shows facts itself. */
   rich(): boolean;
@@ -21,14 +23,23 @@ export interface NoticeParts {
   giveBack(text: string): void;
 }
 
-export function createNotices({ client, sent, isUs, rich, loggingIn, giveBack }: NoticeParts): Notices {
+export function createNotices({
+  client,
+  sent,
+  given,
+  isUs,
+  rich,
+  loggingIn,
+  giveBack,
+}: NoticeParts): Notices {
   const take = (fact: Fact) => {
     switch (fact.type) {
       case 'notice':
         return client.message(fact.level, fact.message);
       case 'intent_settled':
         if (!sent(fact.intent)) return;
-        if (fact.outcome === 'done') return done(fact.command, (fact.data ?? {}) as Params);
+        if (fact.outcome === 'done')
+          return done(fact.command, (fact.data ?? {}) as Params, (given(fact.intent) ?? {}) as Params);
         return client.message('error', fact.error ?? `${fact.command}: ${outcomes[fact.outcome]}.`);
       case 'agent_exited':
         if (!fact.expected) client.message('error', fact.message);
@@ -60,11 +71,11 @@ export function createNotices({ client, sent, isUs, rich, loggingIn, giveBack }:
         return announced(fact);
     }
   };
-  const done = (command: string, data: Params) => {
+  const done = (command: string, data: Params, params: Params) => {
     const row = commandRow(command);
     const text = row?.back?.(data);
     if (text) giveBack(text);
-    const sentence = row?.told?.(data);
+    const sentence = row?.told?.(data, params);
     if (sentence) client.message('info', text ? `${sentence} Its text is in the prompt file.` : sentence);
   };
   /** Extension UI protocol, "Fire-and-forget methods"; login steps alike. */

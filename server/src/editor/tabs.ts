@@ -162,6 +162,7 @@ export function createTabs(parts: TabsParts): Tabs {
       read: (command, params) => current.link.read(command, params),
       newId: () => current.link.newId(),
       sent: (id) => tabs.some(({ link }) => link.sent(id)),
+      given: (id) => tabs.find(({ link }) => link.sent(id))?.link.given(id),
       isUs: (origin) => current.link.isUs(origin),
     },
     get,

@@ -92,7 +92,7 @@ function createWatch(parts: WatchParts, tab: Tab, token: () => string): Watch {
       return tab.link.folder!;
     },
   });
-  const { sent, isUs } = tabs.link;
+  const { sent, given, isUs } = tabs.link;
   const loggingIn = () =>
     tab.link.mirror?.snapshot.intents.some(
       ({ intent, command, outcome }) => command === 'login_provider' && outcome === 'pending' && sent(intent),
@@ -107,6 +107,7 @@ function createWatch(parts: WatchParts, tab: Tab, token: () => string): Watch {
       record: (text) => client.record(before() + text),
     },
     sent,
+    given,
     isUs,
     rich,
     loggingIn,

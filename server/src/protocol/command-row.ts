@@ -84,8 +84,8 @@ export interface CommandRow {
   alias?: { of: string; params: Params };
   /** Offered as a code action of the kind `source.<id>`: always, or while a run is going on. */
   action?: 'always' | 'running';
-  /** What a person is told when it was done, from the data of the outcome: where that is seen nowhere else. */
-  told?: (data: Params) => string | undefined;
+  /** What a person is told when it was done, from the data of the outcome and what was asked for: where that is seen nowhere else. */
+  told?: (data: Params, params: Params) => string | undefined;
   /** The text that is handed back for editing, from the same data. */
   back?: (data: Params) => string | undefined;
   /** What the answer holds, in words. */

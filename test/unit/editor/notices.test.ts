@@ -58,6 +58,34 @@ describe('notices', () => {
       '401 no key',
     ]);
   });
+  it('say what was set, to whoever asked for it alone', async () => {
+    const editor = await startEditor({ name: 'Helix' });
+    await attached(editor);
+    const done = (intent: string, command: string): Fact => ({
+      type: 'intent_settled',
+      intent,
+      command,
+      outcome: 'done',
+    });
+    editor.hub.append(done('of somebody else', 'set_thinking_level'));
+    const set = async (command: string, params: object) => {
+      const { intent } = (await editor.execute(`atomic.${command}`, params)) as { intent: string };
+      const name = command.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+      editor.hub.append(done(intent, name));
+      editor.clock.advance(2000);
+    };
+    await set('setThinkingLevel', { level: 'high' });
+    await editor.until('window/showMessage', 1);
+    await set('setSessionName', { name: 'Grüße' });
+    await editor.until('window/showMessage', 2);
+    await set('setAutoRetry', { enabled: false });
+    await editor.until('window/showMessage', 3);
+    expect(editor.messages()).toEqual([
+      'Thinking level: high',
+      'This session is called “Grüße” now.',
+      'Automatic retries are off.',
+    ]);
+  });
   it('put status and title into the log and into the progress', async () => {
     const editor = await startEditor();
     await attached(editor);
