@@ -111,6 +111,7 @@
 (defvar atomic-sessions-client-function #'ignore
   "Returns the client of the current buffer.")
 
+;;;###autoload (autoload 'atomic-rename-session "atomic" nil t)
 (defun atomic-rename-session (name)
   "Call the current session NAME."
   (interactive
@@ -120,6 +121,7 @@
                                  :sessionName))))
   (atomic-intent (funcall atomic-sessions-client-function) "set_session_name" (list :name name)))
 
+;;;###autoload (autoload 'atomic-export "atomic" nil t)
 (defun atomic-export (file)
   "Write the current session to FILE, in HTML.
 If FILE is empty the agent chooses."

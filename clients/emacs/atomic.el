@@ -199,6 +199,7 @@ Interactively, choose it; what it needs is asked for."
   (interactive)
   (atomic-sessions-list (atomic-current-client)))
 
+;;;###autoload
 (defalias 'atomic-resume #'atomic-sessions)
 
 ;;;###autoload
