@@ -66,6 +66,7 @@ describeWithEditor('nvim', 'a day in Neovim, set up by its guide, on the real pi
       const composed = async (text: string) => {
         await run('compose');
         await shown('prompt.md');
+        await holds("vim.api.nvim_buf_get_lines(0, 0, -1, true)[1] == ''");
         await type(`i${text}\x1b:w\r`);
       };
 

@@ -19,7 +19,7 @@ describe('starting', () => {
     expect(hubPids()).toEqual([pids[0]]);
     expect(fs.statSync(hubs.address.socket).mode & 0o777).toBe(0o600);
     expect(fs.statSync(path.dirname(hubs.address.socket)).mode & 0o777).toBe(0o700);
-  });
+  }, 120_000);
 
   it('makes one hub for 16 at once on the socket of a killed one, again and again', async () => {
     for (let round = 0; round < 3; round += 1) {

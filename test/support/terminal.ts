@@ -105,6 +105,7 @@ export async function startTerminal(options: TerminalOptions): Promise<Terminal>
 
   let pid = 0;
   try {
+    await control.attached;
     await ask('resize-window', '-x', `${cols}`, '-y', `${rows}`);
     pid = Number(await Promise.race([textOf(path.join(folder, 'pid'), over.signal), gone]));
   } catch (error) {
@@ -125,7 +126,7 @@ export async function startTerminal(options: TerminalOptions): Promise<Terminal>
       for (let at = 0; at < bytes.length; at += 500)
         await ask('send-keys', '-H', ...bytes.slice(at, at + 500));
     },
-    async waitForScreen(wanted, { timeout = 15_000 } = {}) {
+    async waitForScreen(wanted, { timeout = 30_000 } = {}) {
       let ended: string | undefined;
       let stop = () => {};
       const over = new Promise<void>((resolve) => {
@@ -195,6 +196,8 @@ function controlMode(tmux: ChildProcess) {
       reply = { guard: words.join(' '), own: words[2] === '1', lines: [] };
     } else if (kind === '%output') {
       events.emit('changed');
+    } else if (kind === '%session-changed') {
+      events.emit('attached');
     }
   };
   createInterface({ input: tmux.stdout! }).on('line', onLine);
@@ -208,7 +211,12 @@ function controlMode(tmux: ChildProcess) {
   tmux.on('error', (error) => ended(error.message));
   tmux.on('close', () => ended(errors));
 
+  const attached = new Promise<void>((resolve) => events.once('attached', resolve));
+  tmux.once('close', () => events.emit('attached'));
+
   return {
+    /** Settles when there is a session that commands are about, or none will be. */
+    attached,
     /** Settles at the next output of the program. */
     changed: () => new Promise<undefined>((resolve) => events.once('changed', () => resolve(undefined))),
     ask: (line: string) =>
