@@ -1,12 +1,18 @@
 // A session without an agent, for tests of the hub. Guarantees the interface of the core with a real journal; what it does
 // is chosen by the test. Must not know the hub.
-import type { CreateSession, Session, SessionParts, SessionUpdate } from '../../server/src/hub/core.ts';
+
 import { AtomicError } from '../../server/src/protocol/errors.ts';
 import type { Fact } from '../../server/src/protocol/facts.ts';
 import type { Snapshot } from '../../server/src/protocol/snapshot.ts';
 import { emptySnapshot } from '../../server/src/session/fold.ts';
 import { createJournal, type JournalLimits } from '../../server/src/session/journal.ts';
 import type { Outdated } from '../../server/src/session/outdated.ts';
+import type {
+  CreateSession,
+  Session,
+  SessionParts,
+  SessionUpdate,
+} from '../../server/src/session/session.ts';
 
 export interface FakeSession extends Session {
   parts: SessionParts;

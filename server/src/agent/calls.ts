@@ -10,7 +10,6 @@ export interface Calls {
   answered(response: ResponseRecord): Call | undefined;
   /** Fails everything that waits, and every later call. */
   end(error: AtomicError): void;
-  readonly pending: number;
 }
 
 interface Waiting {
@@ -78,9 +77,6 @@ export function createCalls(write: (line: string) => void): Calls {
       const left = [...waiting.values()];
       waiting.clear();
       for (const entry of left) entry.reject(error);
-    },
-    get pending() {
-      return waiting.size;
     },
   };
 }

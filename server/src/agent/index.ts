@@ -1,14 +1,12 @@
 // How an agent is started for a session. Guarantees: the program is found in the editor's environment and run there, without
 // a shell, with the options that were given and no others. Must not know: what is said over its pipes (link.ts).
 import { existsSync } from 'node:fs';
-import type { AgentSpec, Clock, StartAgent } from '../session/ports.ts';
+import type { AgentSpec, Clock, Log, StartAgent } from '../session/ports.ts';
 import { childEnvironment } from './environment.ts';
 import { type Demo, findAgent, identityOf } from './find.ts';
-import { createLink, type Log } from './link.ts';
+import { createLink } from './link.ts';
 import { agentArguments } from './options.ts';
 import { startProcess } from './process.ts';
-
-export type { Log } from './link.ts';
 
 export interface AgentWorld {
   /** How the built-in demo agent is run. */

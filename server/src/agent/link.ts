@@ -4,7 +4,7 @@
 import { AtomicError } from '../protocol/errors.ts';
 import type { AgentFact } from '../protocol/facts.ts';
 import type { AgentRecord, ResponseRecord } from '../protocol/records.ts';
-import type { Agent, AgentEvents, Clock } from '../session/ports.ts';
+import type { Agent, AgentEvents, Clock, Log } from '../session/ports.ts';
 import { createCalls } from './calls.ts';
 import { type Dialect, dialectShown } from './dialect.ts';
 import { farewell } from './farewell.ts';
@@ -16,18 +16,13 @@ import { shapedMessage, worded } from './shape.ts';
 import { createTranslator } from './translate.ts';
 import { createUi } from './ui.ts';
 
-/** What is needed of a logger; pino's fits. Only types, sizes and codes are logged, never what was said. */
-export interface Log {
-  debug(about: object | string, message?: string): void;
-  info(about: object | string, message?: string): void;
-  warn(about: object | string, message?: string): void;
-  error(about: object | string, message?: string): void;
-}
-
 /** The answers to these cut a run without a word of their own (protocol reference, sections 7 and 9). */
 const replacements = new Set(['new_session', 'switch_session', 'fork', 'clone', 'import_session']);
 
-/** `output` and `end` are given to the process that `agent` then takes over. */
+/**
+ * `output` and `end` are given to the process that `agent` then takes over. Only types, sizes and codes are logged, never what was
+ * said.
+ */
 export function createLink({ clock, log }: { clock: Clock; log: Log }, events: AgentEvents) {
   let child: AgentProcess | undefined;
   let identity: Agent['identity'] = { command: '', name: '', demo: false };

@@ -4,7 +4,7 @@
 import type { AgentRecord } from '../protocol/records.ts';
 
 export type ParsedLine =
-  | { record: AgentRecord; before?: string }
+  | { record: AgentRecord }
   /** Text, terminal escapes, broken or too long JSON: told as a reason and a length, its content is never logged. */
   | { garbage: string };
 
@@ -154,7 +154,7 @@ function recordIn(text: string): ParsedLine {
   for (const mark of ['{"type":"', '{"id":']) {
     const start = bare.indexOf(mark);
     const record = start < 0 ? undefined : asRecord(bare.slice(start));
-    if (record) return { record, ...(start > 0 && { before: bare.slice(0, start) }) };
+    if (record) return { record };
   }
   return { garbage: `a line of ${text.length} characters that is not a record` };
 }

@@ -25,7 +25,7 @@ export interface Settler {
 }
 
 /** Milliseconds: quiet after `agent_end` without a native event; patience where one is expected; checks that found it busy. */
-export const patience = { quiet: 250, native: 5_000, recheck: 1_000 };
+const patience = { quiet: 250, native: 5_000, recheck: 1_000 };
 /** So often the agent may say that it is idle with a queue, before the queue is taken for left behind. */
 const idleWithQueue = 5;
 

@@ -23,6 +23,10 @@ const needed: Record<string, Record<string, string>> = {
   image: { data: 'string', mimeType: 'string' },
 };
 
+/** An object that is no list. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /** Any value as a text; what is none is shown as it was written. */
 export const worded = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
@@ -54,5 +58,3 @@ function isBlock(value: unknown): value is Block {
 
 const kindOf = (value: unknown): string =>
   typeof value !== 'object' || isObject(value) ? typeof value : 'other';
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -2,7 +2,7 @@
 // part of it; work grows with the bytes that came in, what is told grows with the output. Must not know: other events.
 import type { AgentFact } from '../protocol/facts.ts';
 import type { AgentRecord, ToolResult } from '../protocol/records.ts';
-import { shapedMessage, worded } from './shape.ts';
+import { isObject, shapedMessage, worded } from './shape.ts';
 
 export interface Tools {
   start(record: AgentRecord): AgentFact;
@@ -99,6 +99,3 @@ function textOf(result: unknown): string {
     .flatMap((block) => (isObject(block) && typeof block.text === 'string' ? [block.text] : []))
     .join('\n');
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -4,7 +4,7 @@
 import type { AgentFact } from '../protocol/facts.ts';
 import type { AgentRecord, AgentState } from '../protocol/records.ts';
 import { createMessages } from './messages.ts';
-import { shapedMessage, worded } from './shape.ts';
+import { isObject, shapedMessage, worded } from './shape.ts';
 import { createTools } from './tools.ts';
 
 export interface Translator {
@@ -151,8 +151,6 @@ function pick<F extends Record<string, keyof Types>>(
   return picked as { [K in keyof F]?: Types[F[K]] };
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const object = (value: unknown): Record<string, unknown> => (isObject(value) ? value : {});
 const number = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) ? value : 0);
 const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(worded) : []);

@@ -5,7 +5,7 @@ import { mark, remark } from '../session/transcript-text.ts';
 import { lookPattern } from '../session/transcript-tools.ts';
 
 /** Turns that a view begins with, and UTF-16 units. */
-export const viewKept = { turns: 40, units: 200_000 };
+const viewKept = { turns: 40, units: 200_000 };
 
 const turn = new RegExp(`^## You ${mark}.*$`, 'gm');
 

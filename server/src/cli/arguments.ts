@@ -86,7 +86,7 @@ const options = {
   attach: { ...place, messages: text, json: flag, ...help },
 } as const;
 type Verb = keyof typeof options;
-export const verbs = Object.keys(options).filter((verb) => verb !== 'server');
+const verbs = Object.keys(options).filter((verb) => verb !== 'server');
 
 /** The command that the words (without the program's own name) stand for. Throws {@link UsageError}. */
 export function parsedCommand(words: readonly string[]): Command {

@@ -123,7 +123,7 @@ async function askedPerson(
 }
 
 /** Asks in the form that fits the dialog; undefined when the person refuses. */
-export async function conversation(person: Person, dialog: Dialog): Promise<DialogAnswer | undefined> {
+async function conversation(person: Person, dialog: Dialog): Promise<DialogAnswer | undefined> {
   person.say(`? ${dialog.title}`);
   if (dialog.message) person.say(`  ${dialog.message}`);
   if (dialog.timeout !== undefined) person.say(`  (the agent waits ${Math.ceil(dialog.timeout / 1000)} s)`);

@@ -2,7 +2,8 @@
 // another led to only when everybody is asked; ends with Ctrl-C or the hub. Must not know: how facts are shown (render.ts).
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import type { Dialog, Fact } from '../protocol/facts.ts';
+import type { Dialog, FactOf } from '../protocol/facts.ts';
+import { defaultSession } from '../protocol/hub.ts';
 import type { Message } from '../protocol/records.ts';
 import type { Snapshot } from '../protocol/snapshot.ts';
 import { foldedWhole } from '../session/fold.ts';
@@ -11,7 +12,7 @@ import { factLines } from './json.ts';
 import { createRenderer, type Piece, textOf } from './render.ts';
 import { exitCodes, jsonLine, line, type Terminal } from './terminal.ts';
 
-type DialogSettled = Extract<Fact, { type: 'dialog_settled' }>;
+type DialogSettled = FactOf<'dialog_settled'>;
 
 export interface AttachOptions {
   json: boolean;
@@ -124,7 +125,7 @@ export async function runAttach(terminal: Terminal, options: AttachOptions): Pro
     const { epoch, seq, workspace } = attached;
     if (json) jsonLine(output, { epoch, seq, workspace, snapshot });
     else {
-      show(render.remark(`Following ${workspace} (${options.session ?? 'default'}); Ctrl-C ends.`));
+      show(render.remark(`Following ${workspace} (${options.session ?? defaultSession}); Ctrl-C ends.`));
       for (const message of shownMessages(snapshot, options.messages)) {
         show(render.fact({ type: 'message_start', message }));
         show(render.fact({ type: 'message_end', message }));

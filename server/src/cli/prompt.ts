@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import type { HubClient } from '../hub/client.ts';
-import type { Dialog, Fact } from '../protocol/facts.ts';
+import type { Dialog, FactOf } from '../protocol/facts.ts';
 import type { FactsBatch, StartOptions } from '../protocol/hub.ts';
 import type { Snapshot } from '../protocol/snapshot.ts';
 import { foldedWhole } from '../session/fold.ts';
@@ -145,7 +145,7 @@ async function follow(
     );
     await order('answer', { dialog: dialog.id, cancelled: true });
   };
-  const settled = (fact: Extract<Fact, { type: 'dialog_settled' }>) => {
+  const settled = (fact: FactOf<'dialog_settled'>) => {
     closed.add(fact.id);
     if (fact.by?.id === own) return;
     const answer = fact.answer === undefined ? '' : `: ${fact.answer}`;

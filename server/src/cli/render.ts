@@ -1,7 +1,7 @@
 // Facts as text for a terminal. Guarantees: pure; the answer's text and nothing else is for `out`, so that it can be piped;
 // a tool call is one line; on a terminal nothing of the agent's can move the cursor or set the clipboard. Must not know:
 // streams, when a prompt is over.
-import type { AssistantDelta, Fact } from '../protocol/facts.ts';
+import type { AssistantDelta, Fact, FactOf, FactType } from '../protocol/facts.ts';
 import type { Message } from '../protocol/records.ts';
 import type { MessageInFlight } from '../protocol/snapshot.ts';
 
@@ -29,10 +29,6 @@ export interface Renderer {
   end(): Piece[];
 }
 
-/** The facts of a type, also where one shape has several types. */
-type FactOf<T, F = Fact> = F extends { type: infer U } ? (T extends U ? F : never) : never;
-
-const dim = (text: string): string => `\x1b[2m${text}\x1b[22m`;
 /** Characters of a tool's argument or of a remark's first line. */
 const shownLength = 100;
 
@@ -130,7 +126,7 @@ export function createRenderer(options: RenderOptions): Renderer {
     `${mark} ${oneLine(name)}${args ? mainArgument(args) : ''}`;
   const argsOf = new Map<string, Record<string, unknown>>();
 
-  const each: { [T in Fact['type']]?: (fact: FactOf<T>) => void } = {
+  const each: { [T in FactType]?: (fact: FactOf<T>) => void } = {
     message_start({ message }) {
       shown = new Map();
       if (users && message.role === 'user') remark(`› ${textOf(message)}`);
@@ -244,7 +240,7 @@ export function oneLine(text: string): string {
 const mainNames = ['command', 'path', 'file_path', 'filePath', 'pattern', 'query', 'url', 'name', 'prompt'];
 
 /** The argument that says most about a tool call, with a blank before it; empty when there is none. */
-export function mainArgument(args: Record<string, unknown>): string {
+function mainArgument(args: Record<string, unknown>): string {
   const name =
     mainNames.find((it) => typeof args[it] === 'string' && args[it] !== '') ??
     Object.keys(args).find((it) => typeof args[it] === 'string' && args[it] !== '');
@@ -265,6 +261,3 @@ export function textOf({ content }: Message): string {
     .filter((text) => text !== '')
     .join('\n');
 }
-
-/** Text as a terminal shows it dim. */
-export const dimmed = (text: string, tty: boolean): string => (tty ? dim(text) : text);

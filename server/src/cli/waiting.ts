@@ -98,7 +98,7 @@ const outcomeOf = (outcome: RunOutcome, aborted: boolean | undefined): RunOutcom
   aborted ? { ...outcome, stopReason: 'aborted' } : outcome;
 
 /** The exit code of a run's outcome. */
-export function endingOf({ stopReason, errorMessage }: RunOutcome): Ending {
+function endingOf({ stopReason, errorMessage }: RunOutcome): Ending {
   if (stopReason === 'aborted') return { code: exitCodes.interrupted, sentence: 'The run was stopped.' };
   if (stopReason === 'error')
     return {

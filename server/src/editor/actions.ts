@@ -31,7 +31,7 @@ interface Offer {
   fixes?: Diagnostic[];
 }
 
-export const ownSource = 'atomic';
+const ownSource = 'atomic';
 const selection = 'refactor.rewrite.atomic';
 const answering = 'quickfix.atomic';
 const titleLength = 80;

@@ -3,7 +3,7 @@
 // Must not know: commands, how an answer travels.
 
 import { ErrorCodes, LSPErrorCodes } from 'vscode-languageserver';
-import { editorMethods } from '../protocol/editor.ts';
+import { type EditorDialogParams, editorMethods } from '../protocol/editor.ts';
 import type { Dialog, DialogAnswer } from '../protocol/facts.ts';
 import type { Snapshot } from '../protocol/snapshot.ts';
 import { fittingAnswer } from '../session/dialogs.ts';
@@ -72,7 +72,7 @@ interface Question {
 }
 
 /** Milliseconds without an answer after which the other ways to answer are told, and the next question may come. */
-export const patience = 60_000;
+const patience = 60_000;
 
 export function createAsk(parts: AskParts): Ask {
   const { client, clock, log } = parts;
@@ -168,7 +168,8 @@ export function createAsk(parts: AskParts): Ask {
     question.state = 'shown';
     question.seen = true;
     if (parts.rich()) {
-      void asked(question, editorMethods.dialog, { session: question.session, dialog }, given);
+      const params: EditorDialogParams = { session: question.session, dialog };
+      void asked(question, editorMethods.dialog, params, given);
       return;
     }
     const choices = choicesOf(dialog);

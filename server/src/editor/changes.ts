@@ -35,7 +35,7 @@ export async function showChanges({ folder, list, show, wrote, tell }: ChangesPa
 }
 
 /** One unified diff; lines before the first file's are none to programs that read diffs. */
-export function diffOf(files: readonly FileChange[]): string {
+function diffOf(files: readonly FileChange[]): string {
   const sum = (key: 'added' | 'removed') => files.reduce((total, file) => total + file[key], 0);
   const head = [
     `${files.length === 1 ? 'One file' : `${files.length} files`} changed by the agent, +${sum('added')} −${sum('removed')}`,

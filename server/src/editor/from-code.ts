@@ -123,7 +123,7 @@ async function onDisk(file: string): Promise<string | undefined> {
 }
 
 /** The lines that a range touches; one that ends at the beginning of a line does not touch that line. */
-export function linesOf({ start, end }: Range, text: string): Lines {
+function linesOf({ start, end }: Range, text: string): Lines {
   const count = text.split(/\r\n|\n|\r/).length;
   const last = end.line > start.line && end.character === 0 ? end.line - 1 : end.line;
   const within = (line: number) => Math.min(line, count - 1) + 1;

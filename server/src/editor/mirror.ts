@@ -32,7 +32,7 @@ export interface Mirror {
 }
 
 /** UTF-16 units of facts that are kept for slow readers. */
-export const keptUnits = 4_000_000;
+const keptUnits = 4_000_000;
 /** UTF-16 units after which a notification takes no further batch. */
 const budget = 262_144;
 

@@ -1,7 +1,7 @@
 // What a person is told in one line. Guarantees: everything that went wrong with what this editor asked for is told once; a
 // rich client, which has the facts, is not told twice. Must not know: the hub, dialogs, progress.
 import { commandRow, type Params } from '../protocol/commands.ts';
-import type { Fact } from '../protocol/facts.ts';
+import type { Fact, FactOf } from '../protocol/facts.ts';
 import type { Client, Level } from './client.ts';
 
 export interface Notices {
@@ -79,7 +79,7 @@ export function createNotices({
     if (sentence) client.message('info', text ? `${sentence} Its text is in the prompt file.` : sentence);
   };
   /** Extension UI protocol, "Fire-and-forget methods"; login steps alike. */
-  const announced = (fact: Extract<Fact, { type: 'extension_ui_request' }>) => {
+  const announced = (fact: FactOf<'extension_ui_request'>) => {
     const text = (key: string) => (typeof fact[key] === 'string' ? (fact[key] as string) : '');
     switch (fact.method) {
       case 'notify':

@@ -23,7 +23,7 @@ export function offsetAt(text: string, { line, character }: Position): number {
 }
 
 /** The inverse of {@link offsetAt}. */
-export function positionAt(text: string, offset: number): Position {
+function positionAt(text: string, offset: number): Position {
   const before = text.slice(0, offset);
   const lines = before.split(/\r\n|\r|\n/);
   return { line: lines.length - 1, character: lines.at(-1)!.length };

@@ -40,7 +40,7 @@ export async function showResult(
 }
 
 /** A text as it is, anything else as JSON. */
-export function resultText({ id, title }: Pick<CommandRow, 'id' | 'title'>, data: unknown): string {
+function resultText({ id, title }: Pick<CommandRow, 'id' | 'title'>, data: unknown): string {
   const values = Object.values((data ?? {}) as object);
   const only = values.length === 1 && typeof values[0] === 'string' ? values[0] : undefined;
   const whole = only ?? JSON.stringify(data ?? null, null, 2);

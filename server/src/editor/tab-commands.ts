@@ -4,11 +4,11 @@ import path from 'node:path';
 import type { Params } from '../protocol/commands.ts';
 import type { TabInfo } from '../protocol/editor.ts';
 import { AtomicError } from '../protocol/errors.ts';
-import type { KnownSession } from '../protocol/hub.ts';
+import { defaultSession, type KnownSession } from '../protocol/hub.ts';
 import { phaseOf } from '../session/fold.ts';
 import type { Log } from '../session/ports.ts';
 import type { Local } from './commands.ts';
-import { sharedName, type Tab, type Tabs } from './tabs.ts';
+import type { Tab, Tabs } from './tabs.ts';
 
 export interface TabCommandParts {
   tabs: Tabs;
@@ -95,7 +95,7 @@ export function tabCommands(parts: TabCommandParts): Record<string, Local> {
         if (tab) return goTo(tab.workspace, tab.name);
         const place = workspace ?? tabs.current.workspace;
         const list = await known(place);
-        if (session !== sharedName && list && !list.some(({ name }) => name === session))
+        if (session !== defaultSession && list && !list.some(({ name }) => name === session))
           throw new AtomicError(
             'NoSuchSession',
             `There is no session "${session}" in ${place}: atomic.newTab begins it, atomic.sessions shows those that are there.`,

@@ -5,13 +5,11 @@ import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import type { Settings } from '../protocol/editor.ts';
 import { AtomicError } from '../protocol/errors.ts';
+import { defaultSession } from '../protocol/hub.ts';
 import type { Log } from '../session/ports.ts';
 import type { Line } from './line.ts';
 import { createLink, type Link, type Target } from './link.ts';
 import type { Change } from './mirror.ts';
-
-/** The name of the session that editors share when they name none. */
-export const sharedName = 'default';
 
 export interface Tab {
   readonly id: string;
@@ -76,7 +74,7 @@ export function createTabs(parts: TabsParts): Tabs {
   /** By folder: the one that was last current there. */
   const latest = new Map<string, Tab>();
 
-  const nameIn = ({ session }: Target): string => session ?? sharedName;
+  const nameIn = ({ session }: Target): string => session ?? defaultSession;
   const find = (target: Target): Tab | undefined => {
     const real = realFolder(target.workspace);
     return tabs.find((tab) => tab.name === nameIn(target) && tab.real === real);
@@ -88,7 +86,7 @@ export function createTabs(parts: TabsParts): Tabs {
     const link = createLink({
       id,
       line,
-      target: { workspace, ...(session !== undefined && session !== sharedName && { session }) },
+      target: { workspace, ...(session !== undefined && session !== defaultSession && { session }) },
       settings,
       log,
       change: (change) => parts.change(tab, change),
@@ -194,7 +192,7 @@ export function createTabs(parts: TabsParts): Tabs {
       const folder = path.basename(tab.workspace);
       const oneFolder = new Set(tabs.map(({ real }) => real)).size === 1;
       if (oneFolder) return tab.name;
-      return tab.name === sharedName ? folder : `${folder}: ${tab.name}`;
+      return tab.name === defaultSession ? folder : `${folder}: ${tab.name}`;
     },
     configure(next) {
       const named = next.session !== settings.session;

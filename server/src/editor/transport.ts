@@ -21,13 +21,13 @@ export interface Transport {
 }
 
 /** Bytes that may wait for an editor before facts wait as a number instead. */
-export const patientBytes = 262_144;
+const patientBytes = 262_144;
 
 /**
  * JSON text without the escape of half a surrogate pair, which breaks the decoders of some editors: the whole message would be
  * lost. Such a half stands where an agent cut a text; the end of its message brings the whole.
  */
-export const readable = (json: string): string =>
+const readable = (json: string): string =>
   json.includes('\\ud')
     ? json.replace(/\\(?:ud[89a-f][0-9a-f]{2}|.)/g, (unit) => (unit.length === 6 ? '\ufffd' : unit))
     : json;

@@ -27,7 +27,7 @@ export interface ChatLimits {
   /** Milliseconds for which the text of an answer may wait for more of it: whoever watches a session gets it from the journal. */
   patience: number;
 }
-export const chatLimits: ChatLimits = { size: 8_000_000, waiting: 32_000_000, retry: 5_000, patience: 200 };
+const chatLimits: ChatLimits = { size: 8_000_000, waiting: 32_000_000, retry: 5_000, patience: 200 };
 
 export interface Chat {
   /** Resolves when everything until now is written, or a write has failed. */

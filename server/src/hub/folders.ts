@@ -8,11 +8,8 @@ import { AtomicError } from '../protocol/errors.ts';
 import { shortHash } from './address.ts';
 import { markOf, processMark } from './orphans.ts';
 
-/** The name of the session that editors share when they ask for none. */
-export const defaultSession = 'default';
-
 /** What is known of a session without asking its agent. */
-export const sessionMeta = z.looseObject({
+const sessionMeta = z.looseObject({
   workspace: z.string(),
   session: z.string(),
   /** The agent's own file, to continue from. */

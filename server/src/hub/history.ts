@@ -4,6 +4,7 @@
 import { appendFile, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import * as z from 'zod';
+import { promptCommands } from '../protocol/commands-prompting.ts';
 import type { Journal } from '../session/journal.ts';
 import type { KeptPrompt, Log, PromptHistory } from '../session/ports.ts';
 
@@ -78,7 +79,7 @@ export function createHistory({ folder, log }: { folder: string; log: Log }): Hi
     follow(journal) {
       const open = new Map<string, string>();
       journal.onAppend((fact) => {
-        if (fact.type === 'intent_accepted' && prompting.has(fact.command) && fact.text?.trim())
+        if (fact.type === 'intent_accepted' && promptCommands.has(fact.command) && fact.text?.trim())
           open.set(fact.intent, fact.text.trim());
         if (fact.type !== 'intent_settled') return;
         const text = open.get(fact.intent);
@@ -90,8 +91,6 @@ export function createHistory({ folder, log }: { folder: string; log: Log }): Hi
     flush: () => work.then(() => {}),
   };
 }
-
-const prompting = new Set(['prompt', 'steer', 'follow_up']);
 
 /** The newest of each text, as many as are kept. */
 function bounded(all: readonly KeptPrompt[]): KeptPrompt[] {

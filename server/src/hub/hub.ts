@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import type { Duplex } from 'node:stream';
 import { hubProtocol, type KnownSession, type SessionInfo, type StatusResult } from '../protocol/hub.ts';
 import type { Clock, Log, StartAgent } from '../session/ports.ts';
-import type { CreateSession } from './core.ts';
+import type { CreateSession } from '../session/session.ts';
 import { allSessionFolders, type SessionMeta } from './folders.ts';
 import { memoryOf } from './orphans.ts';
 import { createPeer, type Peer } from './peer.ts';
@@ -48,9 +48,9 @@ export interface Hub {
 }
 
 /** Ten minutes. */
-export const defaultIdleExit = 600_000;
+const defaultIdleExit = 600_000;
 /** Five minutes. */
-export const defaultAgentIdle = 300_000;
+const defaultAgentIdle = 300_000;
 /** Milliseconds that a connection may take to say hello, and to take the last bytes when the hub stops. */
 const patience = 10_000;
 const farewell = 1000;

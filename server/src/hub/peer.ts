@@ -99,11 +99,7 @@ export function createPeer(wire: Wire, host: PeerHost, log: Log): Peer {
   });
 
   answer(hub.hubMethods.attach, hub.attachParams, async (params) => {
-    const { env, origin } = known();
-    if (host.stopping)
-      throw new AtomicError('HubUnreachable', 'The hub is stopping: connect to the next one.', {
-        accepted: false,
-      });
+    const { env, origin } = atWork();
     const held = await registry.open(params, env);
     const { number, workspace, folder, session, channel } = held;
     if (gone.signal.aborted) return null;
@@ -152,7 +148,7 @@ export function createPeer(wire: Wire, host: PeerHost, log: Log): Peer {
     known();
     return { sessions: await host.sessions(workspace) };
   });
-  answer(hub.hubMethods.status, anything, () => {
+  answer(hub.hubMethods.status, hub.statusParams, () => {
     known();
     return host.status();
   });
@@ -194,9 +190,6 @@ function noteFor({ agent, start }: hub.AttachParams, outdated: readonly string[]
   if (differs.length === 0) return undefined;
   return `This session’s agent runs with another ${differs.join(' and another ')} than yours: restart it with atomic.restartAgent to use yours for everybody here, or take a session of your own with atomic.newTab.`;
 }
-
-/** Parameters that are not looked at. */
-const anything = hub.stopParams.loose();
 
 function checked<S extends z.ZodType>(method: string, schema: S, params: unknown): z.output<S> {
   const result = schema.safeParse(params);

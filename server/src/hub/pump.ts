@@ -3,8 +3,8 @@
 // place; the first fact after a quiet time goes out in the same turn. Must not know: requests, who reads.
 import { hubMethods, type Resync } from '../protocol/hub.ts';
 import type { Journal } from '../session/journal.ts';
+import type { Session } from '../session/session.ts';
 import { mergedFacts, nextBatch } from '../session/view.ts';
-import type { Session } from './core.ts';
 import { notificationFrame } from './frames.ts';
 import type { Wire } from './wire.ts';
 
@@ -100,7 +100,6 @@ export interface Pump {
   unwatch(number: string): void;
   /** Facts that the peer has not been sent; undefined where it does not watch. */
   lag(number: string): number | undefined;
-  readonly sessions: string[];
   end(): void;
 }
 
@@ -146,9 +145,6 @@ export function createPump(wire: Wire): Pump {
     lag(number) {
       const place = watched.get(number);
       return place && place.channel.journal.last - place.seq;
-    },
-    get sessions() {
-      return [...watched.keys()];
     },
     end() {
       for (const { end } of watched.values()) end();

@@ -6,19 +6,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { AtomicError } from '../protocol/errors.ts';
 import type { Fact } from '../protocol/facts.ts';
-import type { AttachParams } from '../protocol/hub.ts';
+import { type AttachParams, defaultSession } from '../protocol/hub.ts';
 import type { AgentSpec, Clock, Log, StartAgent } from '../session/ports.ts';
+import type { CreateSession, Session } from '../session/session.ts';
 import { createChanges } from './changes.ts';
 import { type Chat, startChat } from './chat.ts';
-import type { CreateSession, Session } from './core.ts';
-import {
-  allSessionFolders,
-  defaultSession,
-  makeFolder,
-  readMeta,
-  removeUnfinished,
-  sessionFolder,
-} from './folders.ts';
+import { allSessionFolders, makeFolder, readMeta, removeUnfinished, sessionFolder } from './folders.ts';
 import { createHistory } from './history.ts';
 import { sweepOrphans } from './orphans.ts';
 import { type Channel, createChannel } from './pump.ts';
@@ -41,7 +34,7 @@ export interface Registry {
   /** Throws `NoSuchSession`. */
   get(number: string): Held;
   readonly list: readonly Held[];
-  /** Whether any session works or asks something. */
+  /** Those that work or ask something. */
   readonly busy: readonly Held[];
   /** A peer begins to watch; returns a function for its end. */
   watched(held: Held): () => void;

@@ -42,7 +42,7 @@ export async function expanded(text: string, plan: Plan): Promise<Expanded> {
 }
 
 /** The text that a mention adds to the prompt. */
-export function blockOf({ target, becomes }: Part): string | undefined {
+function blockOf({ target, becomes }: Part): string | undefined {
   if (becomes === 'text' && target.kind === 'text')
     return referenceBlock({
       ...(target.shown !== undefined && { path: target.shown }),

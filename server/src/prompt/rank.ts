@@ -49,7 +49,7 @@ const inName = 600;
 const separators = '/._- ';
 
 /** Higher is better; undefined: it does not fit. Every typed character has to be there, in order. `query` in lower case. */
-export function scoreOf(query: string, path: string): number | undefined {
+function scoreOf(query: string, path: string): number | undefined {
   if (query === '') return -10 * depth(path);
   const lower = path.toLowerCase();
   const bare = lower.endsWith('/') ? lower.slice(0, -1) : lower;

@@ -76,7 +76,7 @@ export async function targetOf(mention: Mention, place: Place): Promise<Target> 
 const whys: Record<string, string> = { EACCES: 'you may not read it', EPERM: 'you may not read it' };
 
 /** The text of a file as the agent gets it; rejects where it cannot be read. */
-export const bytesOf = async (file: string, limit: number): Promise<Buffer> => {
+const bytesOf = async (file: string, limit: number): Promise<Buffer> => {
   const handle = await open(file, 'r');
   try {
     const chunks: Buffer[] = [];

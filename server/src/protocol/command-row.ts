@@ -103,7 +103,7 @@ type RowInput = Omit<
   };
 
 /** `set_model` → `atomic.setModel`. */
-export const commandId = (name: string): string =>
+const commandId = (name: string): string =>
   `atomic.${name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())}`;
 
 /** Completes a row. `dialects` is four marks in the order D1 D2 D2+ D3; absent for the bridge's own commands. */
@@ -128,7 +128,7 @@ export const range = z.strictObject({ start: position, end: position });
 
 /** A parameter that is text and not blank. */
 export const text = z.string().refine((value) => value.trim() !== '', 'must not be empty');
-export const image = z.strictObject({
+const image = z.strictObject({
   type: z.literal('image').default('image'),
   data: z.string(),
   mimeType: z.string(),
@@ -156,7 +156,8 @@ export const short = (given: unknown, length = 100): string => {
   const line = String(given ?? '')
     .replace(/\s+/g, ' ')
     .trim();
-  return line.length > length ? `${line.slice(0, length - 1)}…` : line;
+  // Not within a character.
+  return line.length > length ? `${line.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '')}…` : line;
 };
 
 /** The two answers to "on or off?". */

@@ -5,7 +5,7 @@ import { type Params, row, text } from './command-row.ts';
 const group = 'Files that the agent changed';
 const path = text.optional();
 
-/** `modified src/a.ts +3 −1`, as a choice. */
+/** `/home/me/src/a.ts (modified, +3 −1)`, as a choice. */
 const label = ({ path, status, added, removed }: Params): string =>
   `${path} (${status}, +${added} −${removed})`;
 

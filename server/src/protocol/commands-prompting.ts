@@ -2,6 +2,10 @@
 import * as z from 'zod';
 import { images, row, text } from './command-row.ts';
 
+/** Commands that give the agent a message of the person, and those that run a command of the person in a shell. */
+export const promptCommands: ReadonlySet<string> = new Set(['prompt', 'steer', 'follow_up']);
+export const shellCommands: ReadonlySet<string> = new Set(['bash', 'user_bash']);
+
 /** A message of the person. */
 const said = {
   message: z.string(),

@@ -9,7 +9,7 @@ import { promptingRows } from './commands-prompting.ts';
 import { sessionRows } from './commands-session.ts';
 import { stateRows } from './commands-state.ts';
 
-export { type Ask, type Asked, type CommandRow, type Dialects, itemsOf, type Params } from './command-row.ts';
+export { type Asked, type CommandRow, type Dialects, itemsOf, type Params } from './command-row.ts';
 
 export const commandTable: readonly CommandRow[] = [
   ...promptingRows,

@@ -1,11 +1,10 @@
 // The words of the reference pages for what only exists as types. Guarantees: complete, since a fact, a field or an error without
 // words does not compile. Nothing at run time imports this. Must not know: how pages look (docs.ts).
 import type { ErrorName } from './errors.ts';
-import type { Fact, FactType } from './facts.ts';
+import type { FactOf, FactType } from './facts.ts';
 import type { AgentChoice, StartOptions } from './hub.ts';
 import type { Snapshot } from './snapshot.ts';
 
-type FactOf<T extends FactType, F = Fact> = F extends { type: infer U } ? (T extends U ? F : never) : never;
 type NamedKeys<T> = keyof {
   [K in keyof T as string extends K ? never : number extends K ? never : K]: unknown;
 };

@@ -1,8 +1,8 @@
 // What a rich client and the language server say to each other beyond LSP, and the settings every editor can give.
 // Guarantees: definitions only; the contract is docs/protocol.md, generated from here. Must not know: the hub's socket.
 import * as z from 'zod';
-import type { Dialog, DialogAnswer } from './facts.ts';
-import { agentChoice, cursor, type FactsBatch, restart, startOptions, whileBusy } from './hub.ts';
+import type { Dialog } from './facts.ts';
+import { agentChoice, cursor, restart, startOptions, whileBusy } from './hub.ts';
 import type { Snapshot } from './snapshot.ts';
 
 /** Settings by `initializationOptions` or `workspace/didChangeConfiguration` (there under the key `atomic`). */
@@ -92,15 +92,14 @@ export interface EditorTabs {
   tabs: TabInfo[];
 }
 
-/** `atomic/events`: notification. */
-export type EditorEvents = FactsBatch;
-/** `atomic/dialog`: request to the client; cancelled when the dialog was settled elsewhere. */
+/**
+ * `atomic/dialog`: request to the client; cancelled when the dialog was settled elsewhere. Answered with a `DialogAnswer`, or null:
+ * postponed, ask me again later or elsewhere.
+ */
 export interface EditorDialogParams {
   session: string;
   dialog: Dialog;
 }
-/** Null means: postponed, ask me again later or elsewhere. */
-export type EditorDialogResult = DialogAnswer | null;
 
 export const editorMethods = {
   attach: 'atomic/attach',

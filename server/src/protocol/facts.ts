@@ -180,6 +180,12 @@ export type HubFact = Timed &
 
 export type Fact = AgentFact | HubFact;
 export type FactType = Fact['type'];
+/** The facts of a type, also where one shape has several types. */
+export type FactOf<T extends FactType, F = Fact> = F extends { type: infer U }
+  ? T extends U
+    ? F
+    : never
+  : never;
 
 /** Facts of a stream carry no time and may be merged with their neighbours. */
 export const streamFacts: ReadonlySet<string> = new Set([

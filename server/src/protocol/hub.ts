@@ -33,6 +33,9 @@ export const startOptions = z.strictObject({
 });
 export type StartOptions = z.infer<typeof startOptions>;
 
+/** The name of the session that editors of a folder share when they name none. */
+export const defaultSession = 'default';
+
 export const whileBusy = z.enum(['steer', 'followUp']);
 export const restart = z.enum(['onPrompt', 'atOnce']);
 
@@ -119,6 +122,7 @@ export interface KnownSession {
 }
 
 export const sessionParams = z.strictObject({ session: z.string() });
+export const statusParams = z.looseObject({});
 export const stopParams = z.strictObject({ whenIdle: z.boolean().optional(), force: z.boolean().optional() });
 
 /** A range of facts of one session: `from` is the first number, `to` the last; neighbouring deltas may be merged. */

@@ -43,7 +43,7 @@ export interface Request {
 }
 
 /** Milliseconds that a reading command may take (protocol reference, section 8.4). */
-export const readLimit = 30_000;
+const readLimit = 30_000;
 
 const modes: Record<string, 'steer' | 'followUp'> = { steer: 'steer', follow_up: 'followUp' };
 const done: ResponseRecord = { type: 'response', success: true };

@@ -1,21 +1,17 @@
 // The fold of what was wanted: intents, and the shell commands that belong to them. Guarantees: pure, shares structure; an
 // intent is there until it is settled, of the settled the newest are kept. Must not know: messages, tools, dialogs.
-import type { Fact, Origin } from '../protocol/facts.ts';
+import { promptCommands, shellCommands } from '../protocol/commands-prompting.ts';
+import type { FactOf, Origin } from '../protocol/facts.ts';
 import type { IntentOutcome, Snapshot } from '../protocol/snapshot.ts';
 import { bashAfter, without } from './fold-tools.ts';
 
-type Of<T extends Fact['type']> = Extract<Fact, { type: T }>;
-
 /** How many settled intents a snapshot keeps. */
-export const settledIntentsKept = 100;
-
-const shellCommands = ['bash', 'user_bash'];
-const runCommands = ['prompt', 'steer', 'follow_up'];
+const settledIntentsKept = 100;
 
 /** Whoever sent the last prompt that was not turned down; a run that begins now is taken for theirs. */
 export const originOfRun = ({ intents }: Snapshot): Origin | undefined =>
   intents.findLast(
-    ({ command, outcome }) => runCommands.includes(command) && outcome !== 'refused' && outcome !== 'failed',
+    ({ command, outcome }) => promptCommands.has(command) && outcome !== 'refused' && outcome !== 'failed',
   )?.origin;
 
 /** Whoever asked for what the agent does now: the run, or else the newest intent that is not settled. */
@@ -23,7 +19,10 @@ export const originOfQuestion = ({ run, intents }: Snapshot): Origin | undefined
   run ? run.origin : intents.findLast(({ outcome }) => outcome === 'pending')?.origin;
 
 /** The snapshot after output of a shell command. */
-export function bashUpdated(snapshot: Snapshot, { id: named, delta }: Of<'bash_execution_update'>): Snapshot {
+export function bashUpdated(
+  snapshot: Snapshot,
+  { id: named, delta }: FactOf<'bash_execution_update'>,
+): Snapshot {
   // Older agents do not say whose output it is: the newest command's.
   const id = named ?? Object.keys(snapshot.bash).at(-1);
   if (id === undefined) return snapshot;
@@ -32,21 +31,21 @@ export function bashUpdated(snapshot: Snapshot, { id: named, delta }: Of<'bash_e
 }
 
 /** The snapshot after an intent was accepted. */
-export function intentAccepted(snapshot: Snapshot, fact: Of<'intent_accepted'>): Snapshot {
+export function intentAccepted(snapshot: Snapshot, fact: FactOf<'intent_accepted'>): Snapshot {
   const { intent, command, origin, text } = fact;
   if (snapshot.intents.some((known) => known.intent === intent)) return snapshot;
   const accepted: IntentOutcome = { intent, command, ...(origin && { origin }), outcome: 'pending' };
   return {
     ...snapshot,
     intents: [...snapshot.intents, accepted],
-    ...(shellCommands.includes(command) && {
+    ...(shellCommands.has(command) && {
       bash: bashAfter(snapshot.bash, intent, { command: text }),
     }),
   };
 }
 
 /** The snapshot after an intent was settled, also one that was never seen accepted. */
-export function intentSettled(snapshot: Snapshot, fact: Of<'intent_settled'>): Snapshot {
+export function intentSettled(snapshot: Snapshot, fact: FactOf<'intent_settled'>): Snapshot {
   const { intent, command, outcome, error } = fact;
   const known = snapshot.intents.find((other) => other.intent === intent);
   const settled: IntentOutcome = {

@@ -1,21 +1,18 @@
 // The fold of what runs: tool calls and shell commands. Guarantees: pure, shares structure; live output is a tail, finished
 // calls are bounded in number and size, a call that runs is never dropped. Must not know: messages, runs, intents.
-import type { Fact } from '../protocol/facts.ts';
+import type { FactOf } from '../protocol/facts.ts';
 import type { ToolResult } from '../protocol/records.ts';
 import { liveTail, messageTail, type Snapshot, type ToolRun } from '../protocol/snapshot.ts';
 import { sizeOf } from './fold-message.ts';
 
 /** How many tool calls and shell commands a snapshot keeps. */
-export const runningKept = { tools: 100, bash: 32 };
+const runningKept = { tools: 100, bash: 32 };
 
 type Tools = Snapshot['tools'];
-type ToolFact = Extract<
-  Fact,
-  { type: 'tool_execution_start' | 'tool_execution_update' | 'tool_execution_end' }
->;
+type ToolFact = FactOf<'tool_execution_start' | 'tool_execution_update' | 'tool_execution_end'>;
 
 /** The last {@link liveTail} units of a text, not beginning with half a character. The tail of tails is the tail of the whole. */
-export function tailOf(text: string): string {
+function tailOf(text: string): string {
   if (text.length <= liveTail) return text;
   let start = text.length - liveTail;
   while (start < text.length && (text.charCodeAt(start) & 0xfc00) === 0xdc00) start += 1;
@@ -23,7 +20,7 @@ export function tailOf(text: string): string {
 }
 
 /** An own entry of a record whose keys come from outside. */
-export const entry = <T>(record: Record<string, T>, key: string): T | undefined =>
+const entry = <T>(record: Record<string, T>, key: string): T | undefined =>
   Object.hasOwn(record, key) ? record[key] : undefined;
 
 /** A record without one of its keys; the same record when it has none. */

@@ -1,18 +1,16 @@
 // The fold of what the agent asks and of what its extensions show. Guarantees: pure, shares structure; a question is there until it
 // is settled, of the settled the newest are kept. Must not know: runs, messages.
-import type { Fact } from '../protocol/facts.ts';
+import type { FactOf } from '../protocol/facts.ts';
 import type { Snapshot } from '../protocol/snapshot.ts';
 import { without } from './fold-tools.ts';
 
-type Of<T extends Fact['type']> = Extract<Fact, { type: T }>;
-
 /** How many settled dialogs a snapshot keeps. */
-export const settledDialogsKept = 50;
+const settledDialogsKept = 50;
 
 /** The questions after one more fact about one of them. */
 export function dialogsAfter(
   { dialogs, settledDialogs }: Snapshot,
-  fact: Of<'dialog_opened' | 'dialog_offered' | 'dialog_settled'>,
+  fact: FactOf<'dialog_opened' | 'dialog_offered' | 'dialog_settled'>,
 ): Pick<Snapshot, 'dialogs' | 'settledDialogs'> {
   switch (fact.type) {
     case 'dialog_opened':
@@ -37,7 +35,7 @@ export function dialogsAfter(
 }
 
 /** Extension UI protocol, "Fire-and-forget methods". */
-export function announced(snapshot: Snapshot, fact: Of<'extension_ui_request'>): Snapshot {
+export function announced(snapshot: Snapshot, fact: FactOf<'extension_ui_request'>): Snapshot {
   switch (fact.method) {
     case 'setStatus': {
       const key = String(fact.statusKey);

@@ -1,7 +1,7 @@
 // The fold: what a session looks like after one more fact. Guarantees: pure and persistent (the argument is never changed, what
 // stays the same is shared), bounded, the same for exact and for merged facts; a fact that says nothing here, or that is
 // not known, gives the same snapshot back. Must not know: where facts come from, who looks.
-import type { AgentIdentity, Fact } from '../protocol/facts.ts';
+import type { AgentIdentity, Fact, FactOf } from '../protocol/facts.ts';
 import type { AgentState } from '../protocol/records.ts';
 import type { Phase, Retry, Snapshot } from '../protocol/snapshot.ts';
 import { bashUpdated, intentAccepted, intentSettled, originOfRun } from './fold-intents.ts';
@@ -11,9 +11,7 @@ import { announced, dialogsAfter } from './fold-ui.ts';
 import { wholeFact, wholeMessage } from './streamed.ts';
 
 /** How many touched files a snapshot keeps. */
-export const filesKept = 500;
-
-type Of<T extends Fact['type']> = Extract<Fact, { type: T }>;
+const filesKept = 500;
 
 /** The snapshot of a session before its first fact. */
 export const emptySnapshot = (): Snapshot => ({
@@ -176,7 +174,7 @@ export function phaseOf(snapshot: Snapshot): Phase {
   return message.blocks.at(-1)?.kind === 'thinking' ? 'thinking' : 'writing';
 }
 
-function agentStarted(snapshot: Snapshot, { agent: identity, pid }: Of<'agent_started'>): Snapshot {
+function agentStarted(snapshot: Snapshot, { agent: identity, pid }: FactOf<'agent_started'>): Snapshot {
   const before = snapshot.agent;
   return {
     ...snapshot,
@@ -193,7 +191,7 @@ const sameAgent = (a: AgentIdentity | undefined, b: AgentIdentity): boolean =>
   a?.command === b.command && a.name === b.name && a.demo === b.demo;
 
 /** Everything that lived in the agent's process is gone; questions are settled by facts of their own. */
-function agentExited(snapshot: Snapshot, fact: Of<'agent_exited'>, at: number): Snapshot {
+function agentExited(snapshot: Snapshot, fact: FactOf<'agent_exited'>, at: number): Snapshot {
   const { code, signal, expected, message } = fact;
   const { pid: _, ...agent } = snapshot.agent;
   return {
@@ -225,7 +223,7 @@ function stateWith(state: AgentState, changes: AgentState, removed: readonly str
   );
 }
 
-function sessionReplaced(snapshot: Snapshot, fact: Of<'session_replaced'>): Snapshot {
+function sessionReplaced(snapshot: Snapshot, fact: FactOf<'session_replaced'>): Snapshot {
   const same = fact.state.sessionId !== undefined && fact.state.sessionId === snapshot.state.sessionId;
   const { messages, dropped } = newestMessages(fact.messages);
   return {
@@ -255,7 +253,7 @@ function runStarted(snapshot: Snapshot, at: number): Snapshot {
   return { ...snapshot, run: { startedAt: at, turns: 0, ...(origin && { origin }) }, tools: {} };
 }
 
-function compactionEnded(snapshot: Snapshot, { result }: Of<'compaction_end'>, at: number): Snapshot {
+function compactionEnded(snapshot: Snapshot, { result }: FactOf<'compaction_end'>, at: number): Snapshot {
   const next = snapshot.compaction ? { ...snapshot, compaction: null } : snapshot;
   if (typeof result?.summary !== 'string') return next;
   const { summary, tokensBefore } = result;

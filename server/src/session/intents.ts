@@ -1,10 +1,10 @@
 // Intents: what editors want. Guarantees: the same id twice is the same intent; each is settled exactly once, with an
 // outcome that says whether the agent did it, refused it, never got it, or whether nobody knows; no secret is in a fact.
 // Must not know: how a command is carried out.
-import type { CommandRow, Params } from '../protocol/commands.ts';
-import { commandRow } from '../protocol/commands.ts';
+import { type CommandRow, commandRow, type Params } from '../protocol/commands.ts';
+import { promptCommands, shellCommands } from '../protocol/commands-prompting.ts';
 import { AtomicError } from '../protocol/errors.ts';
-import type { Fact, Origin } from '../protocol/facts.ts';
+import type { Fact, FactOf, Origin } from '../protocol/facts.ts';
 import type { ResponseRecord } from '../protocol/records.ts';
 import type { Request } from './conduct.ts';
 import type { Log } from './ports.ts';
@@ -67,16 +67,16 @@ export function createIntents(parts: {
     accept(id, called, given, origin) {
       const row = called.alias ? commandRow(called.alias.of)! : called;
       const params = { ...given, ...called.alias?.params };
-      if (prompting.has(row.name) && String(params.message).trim() === '' && !params.images?.length)
+      if (promptCommands.has(row.name) && String(params.message).trim() === '' && !params.images?.length)
         throw new AtomicError(
           'EmptyPrompt',
           `${row.id} needs text: give it as {"message": "…"} or as one string.`,
           { command: row.id },
         );
       remember(id);
-      const text = prompting.has(row.name)
+      const text = promptCommands.has(row.name)
         ? (params.written ?? params.message)
-        : shells.has(row.name)
+        : shellCommands.has(row.name)
           ? params.command
           : undefined;
       parts.append({
@@ -98,9 +98,7 @@ export function createIntents(parts: {
   };
 }
 
-type Settled = Extract<Fact, { type: 'intent_settled' }>;
-const prompting = new Set(['prompt', 'steer', 'follow_up']);
-const shells = new Set(['bash', 'user_bash']);
+type Settled = FactOf<'intent_settled'>;
 const refusals = new Set([
   'AgentRefused',
   'CommandUnavailable',

@@ -9,7 +9,7 @@ export interface JournalLimits {
   units: number;
 }
 
-export const journalLimits: JournalLimits = { facts: 50_000, units: 4_000_000 };
+const journalLimits: JournalLimits = { facts: 50_000, units: 4_000_000 };
 
 export interface Journal {
   /** Numbers of another epoch cannot be compared with ours. */

@@ -1,5 +1,5 @@
-// What the core asks of the world: a clock and an agent. Guarantees: definitions only, so that the core stays free of input
-// and output and tests can stand in for both. Must not know: processes, sockets, dialects.
+// What the core asks of the world: a clock, an agent, and what is kept on disk about a session. Guarantees: definitions only, so that
+// the core stays free of input and output and tests can stand in for all of it. Must not know: processes, sockets, dialects.
 import type { FileChange } from '../protocol/changes.ts';
 import type { AgentFact, AgentIdentity, Dialog, DialogAnswer } from '../protocol/facts.ts';
 import type { AgentChoice, StartOptions } from '../protocol/hub.ts';

@@ -1,6 +1,6 @@
 // What the end of a message need not say again. Guarantees: pure; what `briefFact` leaves out `wholeFact` puts back, given the same
 // message in flight; text that was changed after it was streamed is never left out. Must not know: journals, readers.
-import type { Fact } from '../protocol/facts.ts';
+import type { Fact, FactOf } from '../protocol/facts.ts';
 import type { Block, Message } from '../protocol/records.ts';
 import type { BlockInFlight, MessageInFlight } from '../protocol/snapshot.ts';
 
@@ -53,5 +53,5 @@ export const briefFact = (fact: Fact, inFlight: MessageInFlight | null): Fact =>
 export const wholeFact = (fact: Fact, inFlight: MessageInFlight | null): Fact =>
   fact.type === 'message_end' ? withMessage(fact, wholeMessage(fact.message, inFlight)) : fact;
 
-const withMessage = <F extends Extract<Fact, { type: 'message_end' }>>(fact: F, message: Message): F =>
+const withMessage = <F extends FactOf<'message_end'>>(fact: F, message: Message): F =>
   message === fact.message ? fact : { ...fact, message };

@@ -1,7 +1,7 @@
 // The pieces of the transcript that are written whole: tool calls, questions, one-liners. Guarantees: pure; output is bounded
 // and cannot leave its block; every heading and one-liner bears the mark; no secret answer. Must not know: streams,
 // files, what came before.
-import type { Dialog, Fact } from '../protocol/facts.ts';
+import type { Dialog, Fact, FactOf } from '../protocol/facts.ts';
 import type { Block, Message, ToolResult } from '../protocol/records.ts';
 import {
   bounded,
@@ -17,7 +17,7 @@ import {
 
 /** Lines of a tool's output and of a diff that are kept, and UTF-16 units of a line. */
 export const outputKept = { head: 20, tail: 20, width: 500 };
-export const diffKept = { head: 200, tail: 100, width: 1000, exact: true };
+const diffKept = { head: 200, tail: 100, width: 1000, exact: true };
 
 /** ` 2026-12-01 05:14`, in the time zone of the process; empty where no time is known. */
 export function timeOf(milliseconds: number | undefined): string {
@@ -163,7 +163,7 @@ export function dialogOpened(dialog: Dialog, before: number): string {
 /** How a question ended. */
 export function dialogSettled(
   dialog: Dialog | undefined,
-  { outcome, by, answer }: Extract<Fact, { type: 'dialog_settled' }>,
+  { outcome, by, answer }: FactOf<'dialog_settled'>,
 ): string {
   const title = dialog ? ` “${oneLine(dialog.title, 80)}”` : '';
   const who = by ? ` by ${oneLine(by.name, 40)}` : '';

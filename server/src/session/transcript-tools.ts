@@ -1,7 +1,7 @@
 // Tool calls on the page of a transcript. Guarantees: each output stands under its heading, which is written again where other
 // text came in between; the beginning of an output is shown while the tool runs; an output is written once. Must not know:
 // messages, streams of text, files.
-import type { Fact } from '../protocol/facts.ts';
+import type { FactOf } from '../protocol/facts.ts';
 import type { ToolResult } from '../protocol/records.ts';
 import type { Snapshot } from '../protocol/snapshot.ts';
 import * as blocks from './transcript-blocks.ts';
@@ -13,9 +13,9 @@ export interface TranscriptTools {
   /** A call is known by name. */
   named(id: string, name: string, args: Record<string, unknown>): void;
   isNamed(id: string): boolean;
-  started(fact: Of<'tool_execution_start'>): void;
+  started(fact: FactOf<'tool_execution_start'>): void;
   /** Output that is shown while the call is the last thing on the page. */
-  added(fact: Of<'tool_execution_update'>): void;
+  added(fact: FactOf<'tool_execution_update'>): void;
   ended(id: string, result: ToolResult | undefined, failed: boolean): void;
   /** Writes what calls had put out that will have no end, and forgets all. */
   over(snapshot: Snapshot): void;
@@ -141,5 +141,3 @@ export const lookPattern = new RegExp(
   `^${mark} .* has run for \\d+ s, its last lines:\\n\\n(\`{3,})\\n[\\s\\S]*?\\n\\1\\n\\n?`,
   'gm',
 );
-
-type Of<T extends Fact['type']> = Extract<Fact, { type: T }>;

@@ -2,7 +2,8 @@
 // was returned before; `\n` only; merged facts give the same text as exact ones; text of others stands as it is (cleaned),
 // but headings and one-liners of the transcript bear a mark that other text cannot have, and no code fence stays open over
 // one. Must not know: files, editors.
-import type { Dialog, Fact } from '../protocol/facts.ts';
+import { shellCommands } from '../protocol/commands-prompting.ts';
+import type { Dialog, Fact, FactOf } from '../protocol/facts.ts';
 import type { Message } from '../protocol/records.ts';
 import type { Snapshot } from '../protocol/snapshot.ts';
 import { noUsage, usageWith } from './fold-message.ts';
@@ -35,7 +36,7 @@ export interface Transcript {
 }
 
 /** A message's identity as far as dialects give one. */
-export function identityOf({ role, timestamp, toolCallId, content }: Message): string {
+function identityOf({ role, timestamp, toolCallId, content }: Message): string {
   const text = blocks.textOf(content);
   return JSON.stringify([role, timestamp ?? 0, toolCallId ?? '', text.length, text.slice(0, 40)]);
 }
@@ -142,7 +143,7 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
     shellsWritten.add(command);
   };
 
-  const sessionReplaced = ({ state, messages, olderMessages, reason }: Of<'session_replaced'>) => {
+  const sessionReplaced = ({ state, messages, olderMessages, reason }: FactOf<'session_replaced'>) => {
     page.messageOver();
     const same = state.sessionId !== undefined && state.sessionId === position.session;
     const known = same ? messages.findLastIndex((message) => identityOf(message) === position.last) : -1;
@@ -232,7 +233,7 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
         return block(blocks.announcement(fact));
     }
   };
-  const intentSettled = ({ intent, command, outcome: how, error, data }: Of<'intent_settled'>) => {
+  const intentSettled = ({ intent, command, outcome: how, error, data }: FactOf<'intent_settled'>) => {
     const shell = shells.get(intent);
     shells.delete(intent);
     if (how === 'done') return shell === undefined ? undefined : shellEnded(shell, data);
@@ -265,6 +266,3 @@ export function createTranscript(from?: TranscriptPosition): Transcript {
     newFile: () => page.newFile(),
   };
 }
-
-type Of<T extends Fact['type']> = Extract<Fact, { type: T }>;
-const shellCommands = new Set(['bash', 'user_bash']);

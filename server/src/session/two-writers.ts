@@ -1,7 +1,6 @@
 // A session file that somebody else writes to as well. Guarantees: whoever is about to write to it is told, once for each file; a
 // prompt is never held back for long, and never refused. Must not know: how other writers are found.
-import type { Fact } from '../protocol/facts.ts';
-import { streamFacts } from '../protocol/facts.ts';
+import { type Fact, streamFacts } from '../protocol/facts.ts';
 import type { Snapshot } from '../protocol/snapshot.ts';
 import type { Agent, Clock, SessionWriters } from './ports.ts';
 

@@ -18,7 +18,6 @@ describe('records', () => {
     expect(recordOf('\ufeff{"type":"agent_start"}')).toEqual({ type: 'agent_start' });
     expect(parse('Warning: old settings {"id":"c1","type":"response","success":true}')).toEqual({
       record: { id: 'c1', type: 'response', success: true },
-      before: 'Warning: old settings ',
     });
     for (const text of [
       '',

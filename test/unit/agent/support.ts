@@ -1,10 +1,10 @@
 // Stand-ins for the agent's tests: a clock that is moved by hand, a process that is none, a recorder of what the session hears.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { createLink, type Log } from '../../../server/src/agent/link.ts';
+import { createLink } from '../../../server/src/agent/link.ts';
 import type { AgentProcess } from '../../../server/src/agent/process.ts';
 import type { AgentFact, Dialog } from '../../../server/src/protocol/facts.ts';
-import type { AgentEvents, AgentExit, Clock } from '../../../server/src/session/ports.ts';
+import type { AgentEvents, AgentExit, Clock, Log } from '../../../server/src/session/ports.ts';
 
 export interface ManualClock extends Clock {
   /** Moves time on and runs what is due, in order, letting promises settle in between. */

@@ -1,7 +1,7 @@
 // The demo agent's two pretended models. Guarantees: plain data. Must not know: sessions, runs.
 import type { Model } from '../../protocol/records.ts';
 
-export const levels = ['off', 'low', 'medium', 'high'] as const;
+const levels = ['off', 'low', 'medium', 'high'] as const;
 
 const free = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
 

@@ -166,7 +166,7 @@ const crash: Scene = {
   },
 };
 
-export const scenes: readonly Scene[] = [
+const scenes: readonly Scene[] = [
   thinking,
   tool,
   asking('select', ['choose'], 'Asks to choose one of four.'),
@@ -197,7 +197,7 @@ const byWord = new Map(
 );
 
 /** The scenes that a prompt names, each once, in the order of their words. */
-export const scenesIn = (prompt: string): Scene[] => [
+const scenesIn = (prompt: string): Scene[] => [
   ...new Set((prompt.toLowerCase().match(/\p{L}+/gu) ?? []).flatMap((word) => byWord.get(word) ?? [])),
 ];
 

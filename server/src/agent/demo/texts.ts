@@ -12,7 +12,7 @@ export const plainAnswer = (prompt: string, scenes: readonly string[], images: n
   ].join('\n\n');
 
 /** A user's text, shortened, on one line. */
-export const quoted = (text: string): string => {
+const quoted = (text: string): string => {
   const line = text.replace(/\s+/g, ' ').trim();
   return `“${line.length > 120 ? `${line.slice(0, 119)}…` : line}”`;
 };
