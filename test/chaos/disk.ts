@@ -5,6 +5,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 export interface Disk {
+  /** Whether a full disk takes effect: nobody keeps the system's administrator from writing. */
+  readonly fills: boolean;
   fill(): void;
   free(): void;
   close(): void;
@@ -20,6 +22,7 @@ export function createDisk(folder: string, bytes = 262_144): Disk {
     else fs.chmodSync(folder, 0o700);
   };
   return {
+    fills: mounted || process.getuid?.() !== 0,
     fill() {
       if (!mounted) return fs.chmodSync(folder, 0o500);
       const handle = fs.openSync(filler, 'a');

@@ -109,6 +109,14 @@ function folderFindings({ places }: Terminal): Finding[] {
     try {
       if (!fs.statSync(there).isDirectory()) throw new Error(`${there} is a file`);
       fs.accessSync(there, fs.constants.W_OK | fs.constants.X_OK);
+      const { bavail, bsize } = fs.statfsSync(there);
+      if (bavail * bsize < leastRoom)
+        return {
+          check,
+          level: 'warn',
+          text: `${folder} is on a full disk (${bavail * bsize} bytes left)`,
+          cure: 'free some space: transcripts, drafts and logs cannot be written until then',
+        };
       return { check, level: 'ok', text: folder };
     } catch (error) {
       return {
@@ -121,6 +129,9 @@ function folderFindings({ places }: Terminal): Finding[] {
     }
   });
 }
+
+/** Bytes that a few turns of a conversation need. */
+const leastRoom = 1_000_000;
 
 /** The folder, or what is there of the way to it. */
 const nearest = (folder: string): string =>

@@ -73,10 +73,9 @@ export function createRegistry(options: RegistryOptions): Registry {
   const calmListeners: (() => void)[] = [];
   let count = 0;
 
-  const swept = sweepOrphans(
-    allSessionFolders(options.folder).flatMap(({ meta }) => (meta.running ? [meta.running] : [])),
-    clock,
-    log,
+  /** Agents of dead hubs; each holds up only what it may still write to. */
+  const sweeps = allSessionFolders(options.folder).flatMap(({ folder, meta: { running, sessionFile } }) =>
+    running ? [{ folder, sessionFile, swept: sweepOrphans([running], clock, log) }] : [],
   );
 
   const create = async (
@@ -91,6 +90,11 @@ export function createRegistry(options: RegistryOptions): Registry {
     const meta = readMeta(folder);
     const changes = createChanges({ folder, workspace, home: params.agent?.env?.HOME ?? env.HOME, log });
     const history = createHistory({ folder, log });
+    const swept = Promise.all(
+      sweeps.flatMap((it) =>
+        it.folder === folder || (it.sessionFile && it.sessionFile === meta?.sessionFile) ? [it.swept] : [],
+      ),
+    );
     const session = options.createSession({
       startAgent: async (spec, events) => {
         await swept;
@@ -107,7 +111,7 @@ export function createRegistry(options: RegistryOptions): Registry {
     });
     changes.follow(session.journal);
     history.follow(session.journal);
-    rememberSession(session.journal, folder, { ...meta, workspace, session: name }, clock, log);
+    rememberSession(session.journal, folder, { ...meta, workspace, session: name }, clock, log, swept);
     count += 1;
     const number = String(count);
     const entry = { number, workspace, name, folder, session, channel: createChannel(number, session) };

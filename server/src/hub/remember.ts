@@ -23,16 +23,22 @@ export function resumableFile(meta: SessionMeta | undefined, log: Log): string |
   return sessionFile;
 }
 
-/** Writes the session's file now and whenever a fact changes what it says. A failure to write is logged, not thrown. */
+/**
+ * Writes the session's file now and whenever a fact changes what it says. A failure to write is logged, not thrown. An agent that
+ * outlived its hub stays in it until it has gone (`swept`), as this hub may be killed before, and the next one has to know.
+ */
 export function rememberSession(
   journal: Journal,
   folder: string,
   known: Omit<SessionMeta, 'updated'>,
   clock: Clock,
   log: Log,
+  swept: Promise<unknown> = Promise.resolve(),
 ): void {
   const owner = markOf(process.pid);
-  let meta = withoutEmpty({ ...known, running: undefined });
+  const running = known.running as SessionMeta['running'];
+  const orphan = running && !lives(running.owner) && lives(running.agent) ? running : undefined;
+  let meta = withoutEmpty({ ...known, running: orphan });
   const write = () => {
     try {
       writeMeta(folder, { ...meta, updated: clock.now() } as SessionMeta);
@@ -44,6 +50,12 @@ export function rememberSession(
     }
   };
   write();
+  if (orphan)
+    void swept.then(() => {
+      if (meta.running !== orphan || lives(orphan.agent)) return;
+      meta = withoutEmpty({ ...meta, running: undefined });
+      write();
+    });
   journal.onAppend((fact) => {
     const change = told(fact, owner);
     if (!change) return;

@@ -69,6 +69,28 @@ it('commands begin, list, change and leave sessions in any editor', async () => 
   expect((await listed()).tabs).toHaveLength(1);
 });
 
+it('a session of one’s own is a setting: another editor of the folder hears nothing of it, and joins it by the same name', async () => {
+  const started = startHub();
+  const project = folders.make('Projekt');
+  const startIn = (options?: object) =>
+    startEditor({
+      params: { rootUri: `file://${encodeURI(project)}` },
+      server: { connect: (_, name) => started.join(name) },
+      ...(options && { options }),
+    });
+  const [shared, own] = [await startIn(), await startIn({ session: 'mein ü' })];
+  await shared.execute('atomic.prompt', 'all');
+  await own.execute('atomic.prompt', 'mine');
+  await own.when(() => started.all.length === 2 && started.all[1]!.text === 'mine');
+  expect(started.all.map(({ text }) => text)).toEqual(['all', 'mine']);
+  const third = await startIn({ session: 'mein ü' });
+  await third.execute('atomic.prompt', ' together');
+  await third.when(() => started.all[1]!.text === 'mine together');
+  expect(started.all.map(({ text }) => text)).toEqual(['all', 'mine together']);
+  const { tabs } = (await shared.execute('atomic.listTabs')) as { tabs: TabInfo[] };
+  expect(tabsOf(tabs)).toEqual(['1 default *']);
+});
+
 it('each workspace folder has its own session, that of the document at work is current', async () => {
   const started = startHub();
   const [one, two] = [folders.make('eins'), folders.make('zwei drei')];

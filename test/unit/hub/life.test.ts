@@ -12,6 +12,20 @@ import { gone, hubStarter, testFolders, turn } from './support.ts';
 const folders = testFolders();
 const started = hubStarter(folders);
 
+/** An agent of the session that outlived its hub, and hears no SIGTERM, as one that is just finishing something. */
+async function outliving(folder: string) {
+  const code = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1e6); process.stdout.write('up')";
+  const orphan = spawn(process.execPath, ['-e', code], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  await once(orphan.stdout!, 'data');
+  const { pid } = spawnSync(process.execPath, ['-e', '']);
+  const running = { agent: markOf(orphan.pid!)!, owner: { pid, started: 'long ago' } };
+  fs.writeFileSync(path.join(folder, 'meta.json'), JSON.stringify({ ...readMeta(folder), running }));
+  return { orphan, running };
+}
+
 describe('what is remembered', () => {
   it('brings the next hub to the agent’s own file', async () => {
     const first = started();
@@ -71,35 +85,33 @@ describe('what is remembered', () => {
     const { folder } = await (await first.join()).attach({ workspace });
     first.hub.stop({ force: true });
     await first.hub.closed;
-    // It hears no SIGTERM, as an agent that is just finishing something.
-    const code = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1e6); process.stdout.write('up')";
-    const orphan = spawn(process.execPath, ['-e', code], {
-      detached: true,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    await once(orphan.stdout!, 'data');
-    const { pid } = spawnSync(process.execPath, ['-e', '']);
-    const running = { agent: markOf(orphan.pid!), owner: { pid, started: 'long ago' } };
-    const meta = readMeta(folder);
-    fs.writeFileSync(path.join(folder, 'meta.json'), JSON.stringify({ ...meta, running }));
+    const { orphan, running } = await outliving(folder);
 
     const alive: boolean[] = [];
     const second = started({
       folder: first.folder,
       startAgent: () => {
-        alive.push(lives(running.agent!));
+        alive.push(lives(running.agent));
         return Promise.reject(new Error('no agent here'));
       },
     });
-    await (await second.join()).attach({ workspace });
-    const { startAgent, spec } = second.all[0]!.parts;
-    const start = startAgent(spec, {} as never).catch(() => {});
+    const peer = await second.join();
+    await peer.attach({ workspace });
+    // Another session has nothing to do with that.
+    await peer.attach({ workspace, session: 'other' });
+    const [mine, other] = second.all.map(({ parts }) => parts);
+    await other!.startAgent(other!.spec, {} as never).catch(() => {});
+    expect(alive).toEqual([true]);
+    // A hub that is killed now leaves the agent to the next one.
+    expect(readMeta(folder)).toMatchObject({ running });
+    const start = mine!.startAgent(mine!.spec, {} as never).catch(() => {});
     const exit = once(orphan, 'exit');
     second.clock.advance(2000);
     await exit;
     second.clock.advance(100);
     await start;
-    expect(alive).toEqual([false]);
+    expect(alive).toEqual([true, false]);
+    expect(readMeta(folder)).not.toHaveProperty('running');
   });
 
   it('is not used when the file is gone, or another living hub’s agent writes to it', async () => {

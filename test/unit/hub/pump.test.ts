@@ -263,4 +263,26 @@ describe('a channel', () => {
     expect(channel.next(101)).toBeUndefined();
     expect(channel.next(102)).toBe('resync');
   });
+
+  it('encodes a fact once for ten editors', async () => {
+    const { one, workspace, session } = await attached();
+    const others = await Promise.all(Array.from({ length: 9 }, reader));
+    for (const { client } of others) await client.attach({ workspace });
+    let encoded = 0;
+    const { last } = session.journal;
+    session.journal.append({
+      ...deltaFact('word'),
+      toJSON: () => {
+        encoded += 1;
+        return deltaFact('word');
+      },
+    } as ReturnType<typeof deltaFact>);
+    await Promise.all([one, ...others].map((it) => it.until(last + 1)));
+    expect([one, ...others].map(({ ranges }) => ranges.length)).toEqual(Array(10).fill(1));
+    expect(encoded).toBe(1);
+    // And what goes out is one piece of memory, not ten.
+    const channel = createChannel('1', session);
+    const frames = Array.from({ length: 10 }, () => channel.next(last) as { frame: Buffer });
+    expect(new Set(frames.map(({ frame }) => frame)).size).toBe(1);
+  });
 });
