@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { commandTable } from '../../server/src/protocol/commands.ts';
 
 const folder = join(import.meta.dirname, '..');
-const tables = ['behaviours.md', 'behaviours-neovim.md', 'bug-kinds.md'];
+const tables = ['behaviours.md', 'behaviours-neovim.md', 'behaviours-emacs.md', 'bug-kinds.md'];
 
 /** The last cell of each row by the row's first. */
 const rowsOf = (table: string): [string, string][] =>
