@@ -72,7 +72,15 @@ it('a file that grew by messages counts, also where no process is to be seen', a
 it('the real pi’s session: nobody else at first, then a notice before the next prompt, once', async () => {
   const model = await startModelServer([['One'], 'Two', 'Three', 'Four']);
   const agent = await piAgent({ model });
-  const session = testSession(agent);
+  const looks = new Set<Promise<unknown>>();
+  const session = testSession(agent, undefined, undefined, undefined, {
+    ...sessionWriters,
+    size(path) {
+      const look = sessionWriters.size(path);
+      looks.add(look);
+      return look;
+    },
+  });
   closing.push(
     () => model.close(),
     () => agent.dispose(),
@@ -85,6 +93,7 @@ it('the real pi’s session: nobody else at first, then a notice before the next
   const { sessionFile } = session.snapshot().state;
   // What is read at the end of a run has been read, and the file looked at, when later readings are done.
   for (let n = 0; n < 3; n += 1) await session.read('get_state', {});
+  await Promise.all(looks);
   fs.appendFileSync(
     sessionFile!,
     `${JSON.stringify({ type: 'message', id: 'ffff0001', parentId: null, message: { role: 'user', content: 'x' } })}\n`,

@@ -10,7 +10,7 @@ import { sessionWriters } from '../../server/src/agent/session-writers.ts';
 import { systemClock } from '../../server/src/hub/clock.ts';
 import type { Fact, FactType } from '../../server/src/protocol/facts.ts';
 import type { AgentChoice } from '../../server/src/protocol/hub.ts';
-import type { SessionFiles } from '../../server/src/session/ports.ts';
+import type { SessionFiles, SessionWriters } from '../../server/src/session/ports.ts';
 import { createSession, type Session } from '../../server/src/session/session.ts';
 
 export type FactOf<T extends FactType> = Extract<Fact, { type: T }>;
@@ -40,6 +40,7 @@ export function testSession(
   start?: Record<string, unknown>,
   files: SessionFiles = sessionFiles,
   workspace = mkdtempSync(join(tmpdir(), 'a workspace-')),
+  writers: SessionWriters = sessionWriters,
 ): TestSession {
   const startAgent = createStartAgent({
     demo: { command: process.execPath, args: ['-e', 'process.exit(1)'] },
@@ -53,7 +54,7 @@ export function testSession(
     log,
     epoch: randomUUID(),
     files,
-    writers: sessionWriters,
+    writers,
     spec: { workspace, choice, env, ...(start && { start }) },
   });
   const { journal } = session;
