@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import { describeWithEditor } from '../support/editors.ts';
+import { gate } from '../support/model-server.ts';
 import { here, pluginStarter, type WithPlugin } from '../support/neovim-plugin.ts';
 import { ensurePi } from '../support/pi.ts';
 
@@ -70,12 +71,15 @@ describeWithEditor('nvim', 'files in the Neovim plugin', () => {
   });
 
   it('lists changes with their diffs, compares, takes a hunk or a file back, and accepts', async () => {
+    // Until all calls are announced and seen, as an agent's model takes its time, too: a `write` does not tell what was there.
+    const announced = gate();
     const neovim = await withPlugin([
       [
         edit('a.txt', 'line 2\n', 'LINE 2\n'),
         edit('a.txt', 'line 25\n', 'line 25\nand more\n'),
         { toolCall: 'write', arguments: { path: 'new.txt', content: 'new\n' } },
         edit('b.txt', 'line 1\n', 'line one\n'),
+        { gate: announced },
       ],
       'Done.',
     ]);
@@ -85,7 +89,14 @@ describeWithEditor('nvim', 'files in the Neovim plugin', () => {
     await neovim.waitFor("vim.api.nvim_buf_get_name(0) == 'atomic://changes'");
     expect(await neovim.value(here)).toBe('The agent has changed no file in this session.');
     await neovim.api.input('q');
+    await neovim.lua(`vim.g.written = ''
+      require('atomic').on('message_update', function(fact)
+        local event = fact.assistantMessageEvent
+        if event.type == 'toolcall_delta' then vim.g.written = vim.g.written .. event.delta end
+      end)`);
     await neovim.command('Atomic Change them.');
+    await neovim.waitFor("vim.g.written:find('line one')");
+    announced.open();
     await neovim.shows('Done.');
     await neovim.phase('idle');
     await neovim.command('Atomic changes');

@@ -184,15 +184,18 @@ describeWithEditor('nvim', 'the Neovim plugin, on the real pi', () => {
 
   it('tells others what happens', async () => {
     const long = 'Späße \u{1f600} und mehr.\n\n'.repeat(4000);
-    const neovim = await withPlugin(['Done.', 'Done again.', long]);
+    // Facts that come together are one change of phase, or none where a run is over in them.
+    const begun = gate();
+    const neovim = await withPlugin([[{ gate: begun }, 'Done.'], 'Done again.', long]);
     await neovim.lua(`
       seen = {}
       vim.api.nvim_create_autocmd('User', { pattern = 'Atomic*', callback = function(e) table.insert(seen, e.match) end })
       off = require('atomic').on('agent_settled', function(fact) table.insert(seen, fact.outcome.stopReason) end)`);
     await command(neovim, 'Atomic! stop');
+    await neovim.waitFor("vim.tbl_contains(seen, 'AtomicPhase')");
+    begun.open();
     await neovim.waitFor("vim.tbl_contains(seen, 'stop')");
     const seen = await neovim.lua<string[]>('return seen');
-    expect(seen).toContain('AtomicPhase');
     expect(seen).toContain('AtomicStarted');
     expect(seen).toContain('AtomicSettled');
     expect(await chat(neovim)).toContain('## You\n\nstop');
