@@ -3,13 +3,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import { createEditorHome } from '../editors/home.ts';
 import { describeWithEditor } from '../support/editors.ts';
 import { lispString, startEmacs } from '../support/emacs.ts';
-import { guideBlock, installed } from '../support/guide.ts';
-import { startModelServer } from '../support/model-server.ts';
-import { ensurePi, piAgent } from '../support/pi.ts';
-import { code, edited, patient, settings, status, tour, transcript, wordsIn } from '../support/tour.ts';
+import { guideBlock } from '../support/guide.ts';
+import { ensurePi } from '../support/pi.ts';
+import { begun, code, edited, patient, status, transcript, until, wentOn, wordsIn } from '../support/tour.ts';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -25,28 +23,20 @@ describeWithEditor('emacs', 'a day in Emacs with Eglot, set up by its guide, on 
     'loses nothing and leaves nothing running that should not',
     async () => {
       const file = 'grüße ä.txt';
-      const { script, words, gates, last } = tour(file);
-      const model = await startModelServer(script);
-      const agent = await piAgent({ model, extensions: ['dialogs'], settings });
-      const home = createEditorHome();
+      const day = await begun(file, closing);
+      const { model, home, words, gates } = day;
       const emacs = await startEmacs({
         home,
         files: ['first notes.md'],
         init: guideBlock('Emacs with Eglot', 'elisp'),
-        env: installed(home, agent),
+        env: day.env,
         terminal: { cols: 160, rows: 40 },
       });
-      closing.push(
-        () => model.close(),
-        () => agent.dispose(),
-        () => home.close(),
-        () => emacs.close(),
-      );
+      closing.push(() => emacs.close());
       const { cwd } = emacs;
       const terminal = emacs.terminal!;
       const sees = (wanted: Parameters<typeof terminal.waitForScreen>[0]) =>
         terminal.waitForScreen(wanted, patient);
-      const until = <T>(read: () => T) => expect.poll(read, { ...patient, interval: 200 });
       const holds = (lisp: string) => emacs.waitFor(lisp, patient);
       const type = (keys: string) => terminal.text(keys);
       const run = (command: string, text = '') => type(`\x1bxatomic\r${command}\r${text}\r`);
@@ -176,29 +166,7 @@ describeWithEditor('emacs', 'a day in Emacs with Eglot, set up by its guide, on 
       await sees('exit anyway');
       await type('yes\r');
       await emacs.exited;
-      await until(() => status(home)).toEqual({
-        sessions: 1,
-        editors: 0,
-        agent: 'running',
-        busy: true,
-        dialogs: 0,
-      });
-      last.open();
-      await until(() => status(home).busy).toBe(false);
-      await until(() => transcript(home)).toContain('Half whole.');
-      const whole = transcript(home);
-      expect(wordsIn(whole)).toEqual(words);
-      expect(whole.match(/answered by Emacs/g)).toHaveLength(4);
-      for (const said of [
-        'Count ü.',
-        'Go on forever.',
-        'What does it do?',
-        'Give it a title.',
-        'Again?',
-        'The last one.',
-      ])
-        expect(whole.split(said)).toHaveLength(2);
-      expect(model.requests).toHaveLength(script.length);
+      await wentOn(day, { home, model, editor: 'Emacs' });
     },
     limit,
   );

@@ -2,13 +2,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import { createEditorHome } from '../editors/home.ts';
 import { describeWithEditor } from '../support/editors.ts';
-import { guideBlock, installed } from '../support/guide.ts';
-import { startModelServer } from '../support/model-server.ts';
+import { guideBlock } from '../support/guide.ts';
 import { startNeovim } from '../support/neovim.ts';
-import { ensurePi, piAgent } from '../support/pi.ts';
-import { code, edited, patient, settings, status, tour, transcript, wordsIn } from '../support/tour.ts';
+import { ensurePi } from '../support/pi.ts';
+import { begun, code, edited, patient, status, transcript, until, wentOn, wordsIn } from '../support/tour.ts';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -27,28 +25,20 @@ describeWithEditor('nvim', 'a day in Neovim, set up by its guide, on the real pi
     'loses nothing and leaves nothing running that should not',
     async () => {
       const file = 'grüße ä.py';
-      const { script, words, gates, last } = tour(file);
-      const model = await startModelServer(script);
-      const agent = await piAgent({ model, extensions: ['dialogs'], settings });
-      const home = createEditorHome();
+      const day = await begun(file, closing);
+      const { model, home, words, gates } = day;
       const neovim = await startNeovim({
         home,
         files: ['first notes.md'],
         init: guideBlock('Neovim alone', 'lua'),
-        env: installed(home, agent),
+        env: day.env,
         terminal: { cols: 160, rows: 40 },
       });
-      closing.push(
-        () => model.close(),
-        () => agent.dispose(),
-        () => home.close(),
-        () => neovim.close(),
-      );
+      closing.push(() => neovim.close());
       const { cwd } = neovim;
       const terminal = neovim.terminal!;
       const sees = (wanted: Parameters<typeof terminal.waitForScreen>[0]) =>
         terminal.waitForScreen(wanted, patient);
-      const until = <T>(read: () => T) => expect.poll(read, { ...patient, interval: 200 });
       const holds = (lua: string) => neovim.waitFor(lua, patient);
       const type = (keys: string) => terminal.text(keys);
       const run = (command: string) => type(`\x1b:Atomic ${command}\r`);
@@ -172,29 +162,7 @@ describeWithEditor('nvim', 'a day in Neovim, set up by its guide, on the real pi
       await sees('writing: Half');
       await type(':qall!\r');
       await neovim.exited;
-      await until(() => status(home)).toEqual({
-        sessions: 1,
-        editors: 0,
-        agent: 'running',
-        busy: true,
-        dialogs: 0,
-      });
-      last.open();
-      await until(() => status(home).busy).toBe(false);
-      await until(() => transcript(home)).toContain('Half whole.');
-      const whole = transcript(home);
-      expect(wordsIn(whole)).toEqual(words);
-      expect(whole.match(/answered by Neovim/g)).toHaveLength(4);
-      for (const said of [
-        'Count ü.',
-        'Go on forever.',
-        'What does it do?',
-        'Give it a title.',
-        'Again?',
-        'The last one.',
-      ])
-        expect(whole.split(said)).toHaveLength(2);
-      expect(model.requests).toHaveLength(script.length);
+      await wentOn(day, { home, model, editor: 'Neovim' });
     },
     limit,
   );

@@ -1,15 +1,21 @@
-// A day's work with the agent, the same in every editor: what the model answers, and what must hold when the editor has gone.
-// Guarantees that nothing here drives an editor or asserts. Must not know which editor is used.
+// A day's work with the agent, the same in every editor: what the model answers, where it begins, and what must hold when the editor
+// has gone. Guarantees that nothing here drives an editor. Must not know which editor is used.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import type { StatusResult } from '../../server/src/protocol/hub.ts';
-import type { EditorHome } from '../editors/home.ts';
+import { createEditorHome, type EditorHome } from '../editors/home.ts';
+import { installed } from './guide.ts';
 import { program } from './language-server.ts';
-import { gate, type Reply } from './model-server.ts';
+import { gate, type ModelServer, type Reply, startModelServer } from './model-server.ts';
+import { piAgent } from './pi.ts';
 
 /** Milliseconds that anything may take: two loaded cores are slow. */
 export const patient = { timeout: 90_000 };
+
+/** Expects something of what is read, again and again until it is so. */
+export const until = <T>(read: () => T) => expect.poll(read, { ...patient, interval: 200 });
 
 /** Of two thousand words, so many come when one of the fifty gates is opened. */
 const each = 40;
@@ -49,6 +55,52 @@ export function tour(file: string) {
     ['Half ', { gate: last }, 'whole.'],
   ];
   return { script, words, gates, last };
+}
+
+/** What the person has the agent do, by saving the prompt file. */
+const prompts = [
+  'Count ü.',
+  'Go on forever.',
+  'What does it do?',
+  'Give it a title.',
+  'Again?',
+  'The last one.',
+];
+
+/** The tour with a real pi, and a home where it and atomic-lsp are installed; `closing` gets what has to be ended. */
+export async function begun(file: string, closing: (() => unknown)[]) {
+  const it = tour(file);
+  const model = await startModelServer(it.script);
+  const agent = await piAgent({ model, extensions: ['dialogs'], settings });
+  const home = createEditorHome();
+  closing.push(
+    () => model.close(),
+    () => agent.dispose(),
+    () => home.close(),
+  );
+  return { ...it, model, home, env: installed(home, agent) };
+}
+
+/** The person has left in the middle of the last answer: it goes on without an editor, and nothing of the day is lost. */
+export async function wentOn(
+  { words, script, last }: Pick<ReturnType<typeof tour>, 'words' | 'script' | 'last'>,
+  { home, model, editor }: { home: EditorHome; model: ModelServer; editor: string },
+): Promise<void> {
+  await until(() => status(home)).toEqual({
+    sessions: 1,
+    editors: 0,
+    agent: 'running',
+    busy: true,
+    dialogs: 0,
+  });
+  last.open();
+  await until(() => status(home).busy).toBe(false);
+  await until(() => transcript(home)).toContain('Half whole.');
+  const whole = transcript(home);
+  expect(wordsIn(whole)).toEqual(words);
+  expect(whole.split(`answered by ${editor}`)).toHaveLength(5);
+  for (const said of prompts) expect(whole.split(said)).toHaveLength(2);
+  expect(model.requests).toHaveLength(script.length);
 }
 
 /** The file of this name of the only session; undefined while there is none. */
