@@ -2,7 +2,8 @@
 // sessions that have no agent. Must not know the verbs of the product.
 //
 // argv: a verb (`hub`, `start`, `broken`) and the options as JSON. `start` prints the hub's pid. A hub writes its own pid
-// as a line into `started`, and with `holdStop` its sessions end only when SIGUSR2 comes.
+// as a line into `started`, and with `holdStop` its sessions end only when SIGUSR2 comes. A starter whose hub is lost begins again,
+// as every client does.
 import fs from 'node:fs';
 import { hubAddress } from '../../server/src/hub/address.ts';
 import { systemClock } from '../../server/src/hub/clock.ts';
@@ -56,9 +57,13 @@ if (verb === 'hub') {
     env: { PATH: process.env.PATH ?? '' },
   };
   const hello = { version: options.version ?? '1.0.0', name: 'starter', env: {}, pid: process.pid };
-  const client = await openHub({ address, program, clock: systemClock, hello });
-  const { pid } = await client.status();
-  process.stdout.write(`${pid}\n`);
+  const pidOfHub = async (): Promise<number> => {
+    const client = await openHub({ address, program, clock: systemClock, hello });
+    const lost = new Promise<undefined>((resolve) => client.onClose(() => resolve(undefined)));
+    const said = await Promise.race([client.status().catch(() => undefined), lost]);
+    return said?.pid ?? pidOfHub();
+  };
+  process.stdout.write(`${await pidOfHub()}\n`);
   process.exit(0);
 } else {
   process.stderr.write('the last words of a broken hub\n');
