@@ -1,10 +1,10 @@
 // What tests of code actions share: an editor with a project and a session's folder on disk. Guarantees that both are gone after each
-// test. Must not know what is tested.
+// test, when nothing writes to them any more. Must not know what is tested.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach } from 'vitest';
+import { beforeEach } from 'vitest';
 import type { CodeAction } from 'vscode-languageserver';
 import { attached, type EditorHow, type FakeEditor, fakeHub, startEditor } from './support.ts';
 
@@ -13,9 +13,10 @@ export let project = '';
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'a ßession-'));
   project = mkdtempSync(join(tmpdir(), 'a pröject-'));
-});
-afterEach(() => {
-  for (const it of [folder, project]) rmSync(it, { recursive: true, force: true, maxRetries: 5 });
+  // After all that `afterEach` does: editors have ended.
+  return () => {
+    for (const it of [folder, project]) rmSync(it, { recursive: true, force: true });
+  };
 });
 
 export const literals = { codeActionLiteralSupport: { codeActionKind: { valueSet: [''] } } };
