@@ -6,19 +6,21 @@ import { fileWork } from './file-work.ts';
 
 type StreamEvent = Extract<Fact, { type: 'message_update' }>['assistantMessageEvent'];
 const { accept, append, at, bash, ended, listed, put, read, revert, started, wrote } = fileWork();
+const announced = (id: string, name: string, args: Record<string, unknown>) =>
+  append({
+    type: 'message_update',
+    assistantMessageEvent: {
+      type: 'toolcall_end',
+      contentIndex: 0,
+      toolCall: { type: 'toolCall', id, name, arguments: args },
+    },
+  });
 
 describe('an agent that is faster than the look', () => {
   it('is seen from the announcement of the call on', async () => {
     put('a', 'before\n');
     const args = { path: 'a', content: 'after\n' };
-    append({
-      type: 'message_update',
-      assistantMessageEvent: {
-        type: 'toolcall_end',
-        contentIndex: 0,
-        toolCall: { type: 'toolCall', id: 'early', name: 'write', arguments: args },
-      },
-    });
+    announced('early', 'write', args);
     put('a', 'after\n');
     append({ type: 'tool_execution_start', toolCallId: 'early', toolName: 'write', args });
     ended('early', 'write');
@@ -28,14 +30,7 @@ describe('an agent that is faster than the look', () => {
   it('does not get what a person saved between the announcement and the call', async () => {
     put('a', 'before\n');
     const args = { path: 'a', edits: [{ oldText: 'x', newText: 'y' }] };
-    append({
-      type: 'message_update',
-      assistantMessageEvent: {
-        type: 'toolcall_end',
-        contentIndex: 0,
-        toolCall: { type: 'toolCall', id: 'asked', name: 'edit', arguments: args },
-      },
-    });
+    announced('asked', 'edit', args);
     put('a', 'person\nx\n');
     append({ type: 'tool_execution_start', toolCallId: 'asked', toolName: 'edit', args });
     put('a', 'person\ny\n');
