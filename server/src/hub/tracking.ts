@@ -30,8 +30,8 @@ interface Story {
   calls: Call[];
   /** What was seen when the last of them had ended. */
   last?: Look;
-  /** What was made of it the last time; when something else is in the book, the story is over. */
-  told: Written;
+  /** What was made of it the last time; when something else is in the book, the story is over. Absent: nothing yet. */
+  told?: Written;
 }
 const most = {
   calls: 32,
@@ -106,7 +106,7 @@ export function createTracking(parts: {
     const { original, written } = going?.told ?? {};
     if (going && entry && entry.original === original && entry.written === written) return going;
     const base = entry && { original: known(entry.original), written: known(entry.written) };
-    const begun: Story = { base, calls: [], told: entry! };
+    const begun: Story = { base, calls: [], ...(entry && { told: entry }) };
     stories.delete(key);
     stories.set(key, begun);
     return begun;
