@@ -1,12 +1,13 @@
 // The state folder on a disk without room: work goes on, each thing that is not kept is said with its cure, and what was said
 // meanwhile is written when there is room again.
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import type { Fact } from '../../server/src/protocol/facts.ts';
 import { createDisk } from '../chaos/disk.ts';
 import { createEditorHome } from '../editors/home.ts';
-import { startLanguageServer } from '../support/language-server.ts';
+import { program, startLanguageServer } from '../support/language-server.ts';
 import { startModelServer } from '../support/model-server.ts';
 import { ensurePi, piAgent } from '../support/pi.ts';
 
@@ -49,6 +50,13 @@ it('a full disk of the state folder stops nobody’s work and is told in a sente
     await server.notification('window/showMessage', ({ message }: { message: string }) =>
       /prompt\.md could not be written .*see to its folder and its disk, then try again/.test(message),
     );
+    const doctor = () =>
+      spawnSync(process.execPath, [program, 'doctor'], {
+        cwd: home.path,
+        env: { ...home.env, ...agent.env },
+        encoding: 'utf8',
+      }).stdout;
+    expect(doctor()).toMatch(/is on a full disk \(\d+ bytes left\)[\s\S]*free some space/);
 
     disk.free();
     await server.execute('atomic.prompt', 'Two');
