@@ -125,10 +125,11 @@ it('takes the id of its session for that session', async () => {
 
 it('follows a session that a setting names, also while the first attach is on its way', async () => {
   const started = startHub();
-  let let_ = () => {};
-  const wait = new Promise<void>((resolve) => {
-    let_ = resolve;
+  let arrive = () => {};
+  const late = new Promise<void>((resolve) => {
+    arrive = resolve;
   });
+  let onItsWay = false;
   const editor = await startEditor({
     params: { rootUri: `file://${folders.make('project')}` },
     options: { client: { name: 'x', events: true } },
@@ -138,21 +139,34 @@ it('follows a session that a setting names, also while the first attach is on it
         return {
           ...client,
           async attach(params) {
-            if (params.session === undefined) await wait;
+            if (params.session === undefined) {
+              onItsWay = true;
+              await late;
+            }
             return client.attach(params);
           },
         };
       },
     },
   });
-  const attached = attach(editor, {});
+  const followed = () => {
+    const { editors, sessions } = started.hub.status();
+    return editors.flatMap((it) =>
+      it.sessions.map((number) => sessions.find(({ session }) => session === number)?.name),
+    );
+  };
+  const answer = attach(editor, {});
+  await editor.when(() => onItsWay);
   await editor.connection.sendNotification('workspace/didChangeConfiguration', {
     settings: { atomic: { session: 'review' } },
   });
-  let_();
-  const { session } = await attached;
-  await editor.when(() => sessionsOf(started)[0] === `Neovim: ${session}`);
-  expect(started.hub.status().sessions.find((it) => it.session === session)?.name).toBe('review');
+  await editor.when(() => followed().includes('review'));
+  arrive();
+  const { session } = await answer;
+  await editor.when(() => started.all.length === 2 && followed().length === 1);
+  expect(followed()).toEqual(['review']);
+  const listed = await editor.connection.sendRequest('atomic/read', { command: 'list_tabs' });
+  expect(tabsOf((listed as { tabs: TabInfo[] }).tabs)).toEqual([`${session} review *`]);
 });
 
 it('two editors see the same facts, each from where it came in', async () => {
