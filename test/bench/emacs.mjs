@@ -46,8 +46,7 @@ const runs = inHome((home, env) => {
     result,
   });
 });
-const figure = (side, name, digits = 1) =>
-  Number(median(runs.map((run) => run[side][name])).toFixed(digits));
+const figure = (side, name, digits = 1) => Number(median(runs.map((run) => run[side][name])).toFixed(digits));
 const report = {
   characters: runs[0].characters,
   longestBlockMs: figure('bridge', 'longest'),

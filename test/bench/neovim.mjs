@@ -58,8 +58,7 @@ const { runs, startMs } = inHome((home, env) => {
     }),
   };
 });
-const figure = (side, name, digits = 1) =>
-  Number(median(runs.map((run) => run[side][name])).toFixed(digits));
+const figure = (side, name, digits = 1) => Number(median(runs.map((run) => run[side][name])).toFixed(digits));
 const report = {
   characters: runs[0].characters,
   startMs: Number(startMs.toFixed(2)),
