@@ -1,6 +1,7 @@
 // An agent for benchmarks: `bench-agent.mjs [D1|D2|D3]`; each prompt is a job in JSON that says what to stream. Guarantees: the layout
 // of the dialect; number, size and pace of deltas as the job says, as far as its reader takes them; with `stamp` each delta
-// begins with the time of its writing in nanoseconds of the monotonic clock; the end of a job that has `end` is told as the session's name `ended N`. Must not know: who reads, what is measured.
+// begins with the time of its writing in nanoseconds of the monotonic clock; the end of a job that has `end` is told as the session's
+// name `ended N`. Must not know: who reads, what is measured.
 import { createInterface } from 'node:readline';
 import { createRun } from '../agents/scripted-run.mjs';
 
@@ -61,8 +62,10 @@ const jobs = {
   },
 };
 
+let sessionName;
 const reads = {
   get_state: () => ({
+    sessionName,
     model: { id: 'bench', provider: 'bench' },
     thinkingLevel: 'off',
     isStreaming: run.active,
@@ -83,7 +86,10 @@ createInterface({ input: process.stdin })
       work = jobs[job](how);
       await work;
       // A reader that fell behind is given a snapshot instead of facts, and finds this in it, too.
-      if (how.end) await emit({ type: 'session_info_changed', name: `ended ${how.end}` });
+      if (how.end) {
+        sessionName = `ended ${how.end}`;
+        await emit({ type: 'session_info_changed', name: sessionName });
+      }
     } else if (reads[type]) await emit({ ...head, success: true, data: reads[type]() });
     else await emit({ ...head, success: false, error: `Unknown command: ${type}` });
   })
