@@ -1,6 +1,6 @@
 // What a person asks from a place in a document. Guarantees: the agent gets the lines as the editor has them; a saved place is a
 // mention in the prompt file, an unsaved one its text. Must not know: how places are offered (actions.ts), how a prompt travels.
-import { readFile, stat } from 'node:fs/promises';
+import { isUnsaved, plain, textOnDisk } from '../prompt/file-text.ts';
 import { mentionOf } from '../prompt/mentions.ts';
 import { shownPath } from '../prompt/places.ts';
 import { blockLimit, type Lines, lineNumbers, type Reference, referenceBlock } from '../prompt/reference.ts';
@@ -41,15 +41,11 @@ export interface FromCodeParts {
   send(tab: Tab, message: string): Promise<void>;
 }
 
-/** Bytes of a file that is read to see whether the document differs from it. */
-const most = 20_000_000;
-
 export function createFromCode({ documents, draft, folders, commands, send }: FromCodeParts): FromCode {
   const referenceTo = async (tab: Tab, uri: string, range: Range | undefined): Promise<Reference> => {
     const file = pathOf(uri);
     const document = documents.get(uri);
-    const disk = file === undefined ? undefined : await onDisk(file);
-    const whole = document?.text ?? disk;
+    const whole = document ? plain(document.text) : file && (await textOnDisk(file));
     if (whole === undefined)
       throw new AtomicError(
         'BadArguments',
@@ -60,12 +56,12 @@ export function createFromCode({ documents, draft, folders, commands, send }: Fr
       ...(file !== undefined && { path: shownPath(file, { folders: folders(tab) }) }),
       ...(lines && { lines }),
       text: lines
-        ? plain(whole)
+        ? whole
             .split('\n')
             .slice(lines.from - 1, lines.to)
             .join('\n')
-        : plain(whole),
-      unsaved: document !== undefined && (disk === undefined || plain(disk) !== plain(document.text)),
+        : whole,
+      unsaved: document !== undefined && (await isUnsaved({ ...(file && { file }), text: whole })),
       languageId: document?.languageId ?? '',
     };
   };
@@ -110,21 +106,9 @@ export function createFromCode({ documents, draft, folders, commands, send }: Fr
   };
 }
 
-const plain = (text: string): string => text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
-
-/** The text of a file; undefined where there is none that a document could be compared with. */
-async function onDisk(file: string): Promise<string | undefined> {
-  try {
-    const { size } = await stat(file);
-    return size > most ? undefined : await readFile(file, 'utf8');
-  } catch {
-    return undefined;
-  }
-}
-
 /** The lines that a range touches; one that ends at the beginning of a line does not touch that line. */
 function linesOf({ start, end }: Range, text: string): Lines {
-  const count = text.split(/\r\n|\n|\r/).length;
+  const count = text.split('\n').length;
   const last = end.line > start.line && end.character === 0 ? end.line - 1 : end.line;
   const within = (line: number) => Math.min(line, count - 1) + 1;
   return { from: within(start.line), to: within(Math.max(start.line, last)) };

@@ -2,11 +2,12 @@
 // plan, so that what is shown is what is sent; sizes are bounded, and what is left out is said. Must not know: who asks.
 import type { AgentCommand } from '../protocol/records.ts';
 import { typedCommand } from '../session/typed.ts';
+import { textLimit } from './file-text.ts';
 import { imageLimit } from './image.ts';
 import { type CommandWord, commandIn, type Mention, mentionsIn } from './mentions.ts';
 import type { Place } from './places.ts';
 import { blockLimit } from './reference.ts';
-import { type Target, targetOf, textLimit } from './targets.ts';
+import { type Target, targetOf } from './targets.ts';
 
 export interface Problem {
   level: 'error' | 'warning' | 'information';

@@ -1,6 +1,7 @@
 // What a mention refers to, as it is now. Guarantees: the editor's text counts before the file's; nothing but plain files and
 // folders is read, and of those no more than is bounded here; never rejects. Must not know: what becomes of it.
-import { open, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
+import { bytesOf, decoded, isBinary, isUnsaved, plain, textLimit } from './file-text.ts';
 import { type ImageKind, imageHead, imageKind } from './image.ts';
 import type { Mention } from './mentions.ts';
 import { documentNamed, documentOf, foundAt, type OpenDocument, type Place, shownPath } from './places.ts';
@@ -28,8 +29,7 @@ export type Target =
   | { kind: 'unreadable'; shown: string; why: string }
   | { kind: 'missing' };
 
-/** Bytes of a text file that is read, and entries of a folder that are listed. */
-export const textLimit = 16_000_000;
+/** Entries of a folder that are listed. */
 const entryLimit = 300;
 
 /** What the mention refers to. */
@@ -41,7 +41,7 @@ export async function targetOf(mention: Mention, place: Place): Promise<Target> 
     return part(mention, {
       ...textTarget(document),
       shown: shownPath(document.file, place),
-      unsaved: await differs(document),
+      unsaved: await isUnsaved(document),
     });
   }
   const found = await foundAt(mention.name, place);
@@ -52,7 +52,8 @@ export async function targetOf(mention: Mention, place: Place): Promise<Target> 
     if (found.isFolder) return await listing(file, shown);
     if (found.special) return { kind: 'unreadable', shown, why: 'it is no plain file' };
     const document = documentOf(file, place);
-    if (document) return part(mention, { ...textTarget(document), shown, unsaved: await differs(document) });
+    if (document)
+      return part(mention, { ...textTarget(document), shown, unsaved: await isUnsaved(document) });
     const head = await bytesOf(file, imageHead);
     const image = imageKind(head);
     if (image) return { kind: 'image', shown, file, image, size };
@@ -74,23 +75,6 @@ export async function targetOf(mention: Mention, place: Place): Promise<Target> 
 }
 
 const whys: Record<string, string> = { EACCES: 'you may not read it', EPERM: 'you may not read it' };
-
-/** The text of a file as the agent gets it; rejects where it cannot be read. */
-const bytesOf = async (file: string, limit: number): Promise<Buffer> => {
-  const handle = await open(file, 'r');
-  try {
-    const chunks: Buffer[] = [];
-    for (let length = 0; length < limit; ) {
-      const { bytesRead, buffer } = await handle.read(Buffer.alloc(Math.min(limit - length, 1_048_576)));
-      if (bytesRead === 0) break;
-      chunks.push(buffer.subarray(0, bytesRead));
-      length += bytesRead;
-    }
-    return Buffer.concat(chunks);
-  } finally {
-    await handle.close();
-  }
-};
 
 type Text = Extract<Target, { kind: 'text' }>;
 
@@ -132,26 +116,7 @@ async function listing(folder: string, shown: string): Promise<Target> {
   };
 }
 
-/** Whether the editor's text is another than the file's. */
-async function differs({ file, text }: OpenDocument): Promise<boolean> {
-  try {
-    return decoded(await bytesOf(file!, textLimit)) !== plain(text);
-  } catch {
-    return true;
-  }
-}
-
-const plain = (text: string): string => text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
 const countOf = (text: string): number => text.split('\n').length - (text.endsWith('\n') ? 1 : 0);
-
-/** UTF-16 has zeros and says what it is. */
-const isWide = (bytes: Buffer): boolean =>
-  (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
-const isBinary = (head: Buffer): boolean => !isWide(head) && head.subarray(0, 8192).includes(0);
-const decoded = (bytes: Buffer): string =>
-  plain(
-    new TextDecoder(isWide(bytes) ? (bytes[0] === 0xff ? 'utf-16le' : 'utf-16be') : 'utf-8').decode(bytes),
-  );
 
 /** A word for the fence of a file that no editor has open: its ending. */
 const languageOf = (file: string): string => /\.([A-Za-z0-9]+)$/.exec(file)?.[1]?.toLowerCase() ?? '';

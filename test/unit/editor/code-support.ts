@@ -82,7 +82,7 @@ export const later = (editor: FakeEditor, holds: () => boolean) =>
     if (!holds()) editor.clock.advance(20);
     return holds();
   });
-export const fileWith = (name: string, text: string) => {
+export const fileWith = (name: string, text: string | Buffer) => {
   const file = join(project, name);
   writeFileSync(file, text);
   return pathToFileURL(file).href;

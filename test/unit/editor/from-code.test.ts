@@ -68,6 +68,16 @@ describe('a selection', () => {
     expect(readFileSync(promptFile(), 'utf8')).toBe(`\n\n@a.ts:2\n\n@"${far}"\n`);
   });
 
+  it('of a saved file in UTF-16 is saved, and its lines are read', async () => {
+    const editor = await editorWith({ name: 'helix' });
+    const uri = fileWith('weit.txt', Buffer.from('\uFEFFeins\r\nzwölf\r\n', 'utf16le'));
+    await editor.execute('atomic.ask', { uri, range: at(1, 0, 1, 1), question: 'Closed?' });
+    expect(await sent(editor)).toBe('Closed?\n\n`weit.txt:2`\n```\nzwölf\n```');
+    await open(editor, uri, 'eins\nzwölf\n');
+    await editor.execute('atomic.ask', { uri, range: at(1, 0, 1, 1), question: 'Open?' });
+    expect(await sent(editor, 1)).toBe('Open?\n\n`weit.txt:2`\n```typescript\nzwölf\n```');
+  });
+
   it('of a document without a file has its text', async () => {
     const editor = await editorWith();
     await open(editor, 'untitled:1', 'a\nb', 'python');
