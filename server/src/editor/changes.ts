@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { FileChange } from '../protocol/changes.ts';
-import { AtomicError } from '../protocol/errors.ts';
+import { unwritten } from './own-files.ts';
 import type { Show } from './show.ts';
 
 export interface ChangesParts {
@@ -25,10 +25,7 @@ export async function showChanges({ folder, list, show, wrote, tell }: ChangesPa
   try {
     await writeFile(file, diffOf(files), { mode: 0o600 });
   } catch (error) {
-    throw new AtomicError(
-      'FileFailed',
-      `${file} could not be written (${(error as Error).message}): see to its folder and its disk, then try again.`,
-    );
+    throw unwritten(file, error);
   }
   await show(file, 'What the agent changed');
   wrote(file);

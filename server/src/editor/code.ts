@@ -9,6 +9,7 @@ import { pathOf } from './documents.ts';
 import { createDraft, type DraftParts } from './draft.ts';
 import type { Feature } from './features.ts';
 import { createFromCode } from './from-code.ts';
+import { promptName } from './own-files.ts';
 import type { Prompting } from './prompting.ts';
 import type { Tab, Tabs } from './tabs.ts';
 
@@ -64,7 +65,7 @@ export function createCode(parts: CodeParts): Code {
       ask: { answer: {}, run: ask },
       add_to_prompt: { answer: {}, run: add },
       history: {
-        answer: { opens: 'prompt.md' },
+        answer: { opens: promptName },
         run: ({ text }, tab) => draft.add(tab.id, text, { shown: true, whole: true }),
       },
     },

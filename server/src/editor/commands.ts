@@ -8,6 +8,7 @@ import type { Clock, Log } from '../session/ports.ts';
 import type { Ask } from './ask.ts';
 import type { Client } from './client.ts';
 import type { Files } from './files.ts';
+import { promptName } from './own-files.ts';
 import type { Tab, Tabs } from './tabs.ts';
 
 export interface Commands {
@@ -176,7 +177,7 @@ export function createCommands({
       const given = givenParams(row, args);
       if (given === undefined && row.ask) {
         const how = row.ask;
-        if (how.with === 'compose') return later({ opens: 'prompt.md' }, files.compose);
+        if (how.with === 'compose') return later({ opens: promptName }, files.compose);
         return later({ asking: how.title }, () => askThenRun(tab, row, how));
       }
       if (row.kind === 'local') {

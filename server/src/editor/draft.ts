@@ -8,7 +8,8 @@ import { AtomicError } from '../protocol/errors.ts';
 import type { Clock, Log } from '../session/ports.ts';
 import type { Client } from './client.ts';
 import { type Documents, pathOf, rangeOf } from './documents.ts';
-import { created, type Files, type FilesParts, plain, same } from './files.ts';
+import { type Files, type FilesParts, plain, same } from './files.ts';
+import { created, promptName, unwritten } from './own-files.ts';
 import type { Show } from './show.ts';
 
 export interface Draft {
@@ -95,17 +96,14 @@ export function createDraft(parts: DraftParts): Draft {
         writeFileSync(file, separated('', text, how), { mode: 0o600 });
       else appendFileSync(file, separated(before, text, how), { mode: 0o600 });
     } catch (error) {
-      throw new AtomicError(
-        'FileFailed',
-        `${file} could not be written (${(error as Error).message}): see to its folder and its disk, then try again.`,
-      );
+      throw unwritten(file, error);
     }
   };
 
   return {
     async add(session, text, how) {
       const { shown } = how;
-      const file = path.join(await folder(session), 'prompt.md');
+      const file = path.join(await folder(session), promptName);
       created(file, '');
       const open = openAs(file);
       if (open !== undefined) {

@@ -16,6 +16,7 @@ import { createFiles, type Files } from './files.ts';
 import { type Connect, createLine } from './line.ts';
 import { createLocals } from './locals.ts';
 import { createOutcomes } from './outcomes.ts';
+import { promptName } from './own-files.ts';
 import { createPrompting } from './prompting.ts';
 import { createReload } from './reload.ts';
 import { createRich, type Rich } from './rich.ts';
@@ -69,7 +70,7 @@ export function createEditor(parts: EditorParts): Editor {
   const { params, client, clock, log } = parts;
   const place = workspaceFolder(params) ?? parts.folder;
   // Some editors start a server of its own for the prompt file: it belongs to the session that the path names.
-  const named = parts.sessionOf?.(path.join(place, 'prompt.md'));
+  const named = parts.sessionOf?.(path.join(place, promptName));
   const configuration = createConfiguration(params.initializationOptions, {
     ...(named && { session: named.session }),
     ...parts.settings,

@@ -2,7 +2,7 @@
 // Guarantees: saving one sends it, once; what was not taken stays in it; no text that is newer than what was sent is ever
 // touched; files are the user's alone. Must not know: how a prompt travels, what the agent asks for.
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { AtomicError } from '../protocol/errors.ts';
@@ -11,6 +11,7 @@ import type { Clock, Log } from '../session/ports.ts';
 import type { ToWrite } from './ask.ts';
 import type { Client } from './client.ts';
 import { type Documents, pathOf, rangeOf } from './documents.ts';
+import { created, isPromptFile, promptName } from './own-files.ts';
 import { choicesOf, questionLine, writtenAnswer } from './question.ts';
 import type { Show } from './show.ts';
 
@@ -96,7 +97,7 @@ export function createFiles(parts: FilesParts): Files {
   };
   documents.onOpen(({ uri, text }) => {
     const file = pathOf(uri);
-    if (file === undefined || path.basename(file) !== 'prompt.md' || plain(text) === '') return;
+    if (file === undefined || !isPromptFile(file) || plain(text) === '') return;
     const looked = look(uri, file, text).catch((error: unknown) => {
       log.info({ error: String(error) }, 'whether a prompt was sent before is not known');
       return false;
@@ -137,7 +138,7 @@ export function createFiles(parts: FilesParts): Files {
 
   return {
     async compose() {
-      const file = path.join(await parts.folder(), 'prompt.md');
+      const file = path.join(await parts.folder(), promptName);
       created(file, '');
       await show(file, 'The prompt file');
     },
@@ -163,7 +164,7 @@ export function createFiles(parts: FilesParts): Files {
         client.message('error', error instanceof Error ? error.message : String(error));
       const answered = answers.find((it) => same(it.file, file));
       if (answered) return void reply(answered, text).catch(tell);
-      if (path.basename(file) !== 'prompt.md') return;
+      if (!isPromptFile(file)) return;
       parts
         .promptOf(file)
         .then(async (session) => {
@@ -180,19 +181,6 @@ export function createFiles(parts: FilesParts): Files {
 
 /** A prompt as it is sent. */
 export const plain = (text: string): string => text.replace(/\r\n?/g, '\n').trim();
-
-/** Creates a file for the user alone; one that is there stays as it is. */
-export function created(file: string, text: string): void {
-  try {
-    writeFileSync(file, text, { flag: 'wx', mode: 0o600 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return;
-    throw new AtomicError(
-      'FileFailed',
-      `${file} could not be written (${(error as Error).message}): see to its folder and its disk, then try again.`,
-    );
-  }
-}
 
 /** Whether two paths are one file, through links, too. */
 export function same(a: string, b: string): boolean {

@@ -9,6 +9,7 @@ import { showChanges } from './changes.ts';
 import type { Client } from './client.ts';
 import type { CommandParts, Local } from './commands.ts';
 import type { Files } from './files.ts';
+import { promptName } from './own-files.ts';
 import type { Reload } from './reload.ts';
 import { showResult } from './results.ts';
 import type { Show } from './show.ts';
@@ -40,7 +41,7 @@ export function createLocals(parts: LocalsParts): Pick<CommandParts, 'locals' | 
   return {
     result: (tab, row, data) => showResult(row, data, { folder: () => folder(tab.id), show, wrote }),
     locals: {
-      compose: { answer: { opens: 'prompt.md' }, run: files.compose },
+      compose: { answer: { opens: promptName }, run: files.compose },
       open: { answer: { opens: 'views' }, run: (_, tab) => view(tab).open() },
       older_turns: { answer: { opens: 'views' }, run: (_, tab) => view(tab).older() },
       open_answer: {

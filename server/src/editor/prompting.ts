@@ -14,6 +14,7 @@ import type { Client } from './client.ts';
 import { type Documents, pathOf } from './documents.ts';
 import type { Feature } from './features.ts';
 import type { Change } from './mirror.ts';
+import { isPromptFile, promptName } from './own-files.ts';
 import { offsetAt, rangeBetween } from './positions.ts';
 import { argumentOffers } from './prompt-arguments.ts';
 import { createPromptCommands, type PromptCommands } from './prompt-commands.ts';
@@ -76,14 +77,14 @@ export function createPrompting(parts: PromptingParts): Prompting {
   const tabOf = (uri: string): Tab | undefined => {
     if (documents.get(uri)?.languageId === promptLanguage) return tabs.current;
     const file = pathOf(uri);
-    if (file === undefined || path.basename(file) !== 'prompt.md') return undefined;
+    if (file === undefined || !isPromptFile(file)) return undefined;
     const followed = tabs.list.find(({ link }) => link.folder === path.dirname(file));
     const owner = followed ? undefined : parts.sessionOf(file);
     return followed ?? (owner && (tabs.find(owner) ?? tabs.current));
   };
   const isPrompt = (uri: string): boolean => tabOf(uri) !== undefined;
   /** A folder of a session: an editor that starts a server for the prompt file alone has it open. */
-  const isOurs = (folder: string) => parts.sessionOf(path.join(folder, 'prompt.md')) !== undefined;
+  const isOurs = (folder: string) => parts.sessionOf(path.join(folder, promptName)) !== undefined;
   const placeOf = (tab: Tab): Place => ({
     folders: [
       tab.workspace,

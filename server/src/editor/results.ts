@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fenced } from '../prompt/reference.ts';
 import type { CommandRow } from '../protocol/commands.ts';
-import { AtomicError } from '../protocol/errors.ts';
+import { unwritten } from './own-files.ts';
 import type { Show } from './show.ts';
 
 export interface ResultParts {
@@ -30,10 +30,7 @@ export async function showResult(
     await mkdir(place, { recursive: true, mode: 0o700 });
     await writeFile(file, resultText(row, data), { mode: 0o600 });
   } catch (error) {
-    throw new AtomicError(
-      'FileFailed',
-      `${file} could not be written (${(error as Error).message}): see to its folder and its disk, then try again.`,
-    );
+    throw unwritten(file, error);
   }
   await show(file, row.title);
   wrote(file);

@@ -1,7 +1,7 @@
 // The files of views on disk. Guarantees: for the user alone; those of editors that are gone go. Must not know: what a view shows.
 import fs from 'node:fs';
 import path from 'node:path';
-import { AtomicError } from '../protocol/errors.ts';
+import { unwritten } from './own-files.ts';
 
 /** Writes a view whole. Throws `FileFailed`. */
 export function put(file: string, text: string): void {
@@ -9,10 +9,7 @@ export function put(file: string, text: string): void {
     fs.mkdirSync(path.dirname(file), { recursive: true, mode: 0o700 });
     fs.writeFileSync(file, text, { mode: 0o600 });
   } catch (error) {
-    throw new AtomicError(
-      'FileFailed',
-      `${file} could not be written (${(error as Error).message}): see to its folder and its disk, then try again.`,
-    );
+    throw unwritten(file, error);
   }
 }
 
