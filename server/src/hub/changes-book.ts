@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import * as z from 'zod';
 import type { Log } from '../session/ports.ts';
-import { makeFolder } from './folders.ts';
+import { makeFolder, realPath } from './folders.ts';
 import type { Content, Originals } from './originals.ts';
 
 export interface Written {
@@ -73,12 +73,5 @@ export function openBook(folder: string, originals: Originals, log: Log): Book {
   };
 }
 
-/** The real path of a file, which may not be there: a link and its target are one file. */
-export function keyOf(file: string): string {
-  try {
-    return fs.realpathSync(file);
-  } catch {
-    const parent = path.dirname(file);
-    return parent === file ? file : path.join(keyOf(parent), path.basename(file));
-  }
-}
+/** The same for a link and its target; the file may not be there. */
+export const keyOf = realPath;

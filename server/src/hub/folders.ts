@@ -146,7 +146,7 @@ function namesIn(folder: string): string[] {
 }
 
 /** The real path of what exists of it; a file that is not there yet has a real folder. */
-function realPath(file: string): string {
+export function realPath(file: string): string {
   try {
     return fs.realpathSync(file);
   } catch {
