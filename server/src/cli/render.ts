@@ -4,6 +4,7 @@
 import type { AssistantDelta, Fact, FactOf, FactType } from '../protocol/facts.ts';
 import type { Message } from '../protocol/records.ts';
 import type { MessageInFlight } from '../protocol/snapshot.ts';
+import { mainArgument } from '../session/transcript-blocks.ts';
 
 export interface Piece {
   to: 'out' | 'err';
@@ -123,7 +124,7 @@ export function createRenderer(options: RenderOptions): Renderer {
   };
 
   const toolLine = (mark: string, name: string, args: Record<string, unknown> | undefined) =>
-    `${mark} ${oneLine(name)}${args ? mainArgument(args) : ''}`;
+    `${mark} ${oneLine(name)}${args ? argumentOf(args) : ''}`;
   const argsOf = new Map<string, Record<string, unknown>>();
 
   const each: { [T in FactType]?: (fact: FactOf<T>) => void } = {
@@ -226,7 +227,7 @@ export function createRenderer(options: RenderOptions): Renderer {
 export const harmless = (text: string): string =>
   text.replace(/\r\n/g, '\n').replace(/[\0-\x08\x0b-\x1f\x7f-\x9f]/g, '');
 
-/** The first line that is not blank, shortened. */
+/** The first line that is not blank, shortened: a script or a message keeps its beginning, where the transcript joins all lines. */
 export function oneLine(text: string): string {
   const [first = '', ...more] = harmless(text)
     .split('\n')
@@ -237,14 +238,10 @@ export function oneLine(text: string): string {
   return more.length > 0 ? `${first} …` : first;
 }
 
-const mainNames = ['command', 'path', 'file_path', 'filePath', 'pattern', 'query', 'url', 'name', 'prompt'];
-
 /** The argument that says most about a tool call, with a blank before it; empty when there is none. */
-function mainArgument(args: Record<string, unknown>): string {
-  const name =
-    mainNames.find((it) => typeof args[it] === 'string' && args[it] !== '') ??
-    Object.keys(args).find((it) => typeof args[it] === 'string' && args[it] !== '');
-  return name === undefined ? '' : ` ${oneLine(args[name] as string)}`;
+function argumentOf(args: Record<string, unknown>): string {
+  const main = mainArgument(args);
+  return main === undefined ? '' : ` ${oneLine(main)}`;
 }
 
 /** The text of a message; images are named. */
