@@ -195,6 +195,23 @@ describeWithEditor('nvim', 'the Neovim plugin towards extensions and others', ()
     expect(await neovim.value("require('atomic.winbar').text()")).toContain('%#AtomicQueue#85%% of');
   });
 
+  it('tells and asks by a plugin whose function is a table', async () => {
+    const neovim = await withPlugin([], {
+      settings: { dialogs: 'auto' },
+      init: `
+        told = {}
+        vim.notify = setmetatable({}, { __call = function(_, text) table.insert(told, text) end })
+        vim.ui.select = setmetatable({}, { __call = function(_, items, _, done) done(items[2], 2) end })`,
+      dialogs: 'own',
+    });
+    await neovim.command('Atomic /ask-select');
+    await neovim.waiting(1);
+    await neovim.waitFor("vim.iter(told):any(function(text) return text:find('^Atomic asks: ') end)");
+    await neovim.command('Atomic next');
+    await neovim.shows('select="Block"');
+    await neovim.waiting(0);
+  });
+
   it('survives callbacks of others that fail, and never speaks from a fast event', async () => {
     const neovim = await withPlugin(['Done.']);
     await neovim.lua(`

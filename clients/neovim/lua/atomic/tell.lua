@@ -4,12 +4,12 @@ local render = require('atomic.render')
 
 local M = {}
 
----Whether a function of Neovim's is its own and not that of a plugin.
----@param fn function
+---Whether a function of Neovim's is its own and not that of a plugin, which may be a table that can be called.
+---@param fn function|table
 ---@param file string End of the source file's name.
 ---@return boolean
 function M.own(fn, file)
-  return vim.endswith(debug.getinfo(fn, 'S').source, file)
+  return type(fn) == 'function' and vim.endswith(debug.getinfo(fn, 'S').source, file)
 end
 
 local function say(text, level)
