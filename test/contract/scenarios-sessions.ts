@@ -126,7 +126,8 @@ export const sessionScenarios: Scenario[] = [
       expect((await session.did('set_model', { provider: 'local', modelId: 'thinker' })).outcome).toBe(
         'done',
       );
-      expect((await session.did('set_thinking_level', { level: 'high' })).outcome).toBe('done');
+      const thinks = await session.did('set_thinking_level', { level: 'high' });
+      expect(thinks).toMatchObject({ outcome: 'done', data: { level: expect.any(String) } });
     },
   },
   {

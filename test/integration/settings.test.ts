@@ -1,6 +1,6 @@
 // Wrong settings over the real server: whichever way they come, each is named in one sentence with its cure, and the others hold.
 import { afterEach, describe, expect, it } from 'vitest';
-import { startLanguageServer } from '../support/language-server.ts';
+import { program, startLanguageServer } from '../support/language-server.ts';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -19,7 +19,7 @@ const wrong: [settings: Record<string, unknown>, sentence: RegExp][] = [
   ],
   [
     { agent: 'pi --fast' },
-    /^The setting "agent" is wrong \(.*expected object, received string\) and ignored: correct/,
+    /^The setting "agent" is wrong \(.*expected object, received string\) so no agent is started in its place: correct/,
   ],
   [
     { agent: { command: 'pi', arguments: [] } },
@@ -68,5 +68,22 @@ describe('a wrong setting is named with its cure', () => {
     await changed(null);
     await server.execute('atomic.listTabs');
     expect(all(server)).toHaveLength(wrong.length + 3);
+  });
+
+  it('and no other agent is started for one that was wrongly named, until it is right', async () => {
+    const server = await startLanguageServer({ initializationOptions: { agent: 'pi --fast' } });
+    closing.push(() => server.close());
+    const prompted = async () => {
+      const { intent } = await server.execute<{ intent: string }>('atomic.prompt', 'Hello ü');
+      return server.fact((fact) => fact.type === 'intent_settled' && fact.intent === intent);
+    };
+    expect(await prompted()).toMatchObject({
+      outcome: 'failed',
+      error: expect.stringMatching(/^The setting "agent" is wrong .* so no agent is started in its place/),
+    });
+    expect(server.facts().some(({ type }) => type === 'agent_started')).toBe(false);
+    const agent = { command: process.execPath, args: [program, 'demo-agent'] };
+    await server.notify('workspace/didChangeConfiguration', { settings: { atomic: { agent } } });
+    expect(await prompted()).toMatchObject({ outcome: 'done' });
   });
 });

@@ -29,13 +29,14 @@ export interface Demo {
 
 /**
  * The agent for a session. Searches the PATH of `env` (the editor's), never the hub's. Throws `AgentNotFound` when the
- * chosen program is not there or cannot be run; without a choice there is always the demo.
+ * chosen program is not there, cannot be run, or could not be understood; without a choice there is always the demo.
  */
 export function findAgent(
-  spec: Pick<AgentSpec, 'choice' | 'workspace'>,
+  spec: Pick<AgentSpec, 'choice' | 'refused' | 'workspace'>,
   env: Readonly<Record<string, string | undefined>>,
   demo: Demo,
 ): FoundAgent {
+  if (spec.refused !== undefined) throw new AtomicError('AgentNotFound', spec.refused, { source: 'setting' });
   if (spec.choice) return chosen('setting', spec.choice.command, spec.choice.args ?? [], spec.workspace, env);
   const line = env.ATOMIC_LSP_AGENT?.trim();
   if (line) {

@@ -101,7 +101,7 @@ export function createLink(parts: {
     const hub = await line.connected();
     const before = mirror;
     const want = wanted;
-    const { agent, start, whileBusy, restart } = settings;
+    const { agent, agentRefused, start, whileBusy, restart } = settings;
     const result = await hub.attach({
       workspace: target.workspace,
       whileBusy,
@@ -109,6 +109,7 @@ export function createLink(parts: {
       ...(target.session !== undefined && { session: target.session }),
       ...(before && { cursor: { epoch: before.epoch, seq: before.seq } }),
       ...(agent && { agent }),
+      ...(agentRefused !== undefined && { agentRefused }),
       ...(start && { start }),
     });
     const { session: number, epoch, seq } = result;
@@ -206,7 +207,8 @@ export function createLink(parts: {
     },
     isUs: (origin) => origin !== undefined && origin.id === line.client?.origin.id,
     configure(next) {
-      const told = (it: Settings) => JSON.stringify([it.agent, it.start, it.whileBusy, it.restart]);
+      const told = (it: Settings) =>
+        JSON.stringify([it.agent, it.agentRefused, it.start, it.whileBusy, it.restart]);
       const changed = told(next) !== told(settings);
       settings = next;
       if (!changed || !(attached || attaching)) return;

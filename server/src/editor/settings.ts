@@ -1,4 +1,5 @@
-// An editor's settings. Guarantees: a wrong one is told in a sentence and leaves the others standing; settings meant for
+// An editor's settings. Guarantees: a wrong one is told in a sentence and leaves the others standing, and none is
+// taken for another program than the one that was meant; settings meant for
 // somebody else are not ours to judge. Must not know: where they came from, who uses them.
 import { type Settings, settings as schema } from '../protocol/editor.ts';
 import { AtomicError } from '../protocol/errors.ts';
@@ -36,19 +37,21 @@ export function settingsFrom(given: unknown, before: Settings, strict: boolean):
     const checked = field.safeParse(value);
     if (checked.success) {
       result[key] = checked.data;
+      if (key === 'agent') delete result.agentRefused;
       continue;
     }
     const issue = checked.error.issues[0]!;
     const where = [key, ...issue.path.map(String)].join('.');
-    problems.push(
-      new AtomicError(
-        'BadSetting',
-        issue.code === 'unrecognized_keys'
-          ? `The setting "${where}" has an unknown key ${issue.keys.map((it) => `"${it}"`).join(', ')}: remove it; the setting is ignored.`
-          : `The setting "${where}" is wrong (${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1)}) and ignored: correct it in the editor’s configuration of atomic-lsp.`,
-        { setting: where },
-      ),
-    );
+    const [so, until] =
+      key === 'agent'
+        ? ['so no agent is started in its place', 'until then no agent is started']
+        : ['and ignored', 'the setting is ignored'];
+    const sentence =
+      issue.code === 'unrecognized_keys'
+        ? `The setting "${where}" has an unknown key ${issue.keys.map((it) => `"${it}"`).join(', ')}: remove it; ${until}.`
+        : `The setting "${where}" is wrong (${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1)}) ${so}: correct it in the editor’s configuration of atomic-lsp.`;
+    if (key === 'agent') result.agentRefused = sentence;
+    problems.push(new AtomicError('BadSetting', sentence, { setting: where }));
   }
   return { settings: result as Settings, problems };
 }

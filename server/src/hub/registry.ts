@@ -163,6 +163,7 @@ export function createRegistry(options: RegistryOptions): Registry {
         const entry = await known;
         entry.session.update({
           env,
+          refused: params.agentRefused,
           ...(params.agent && { choice: params.agent }),
           ...(params.start && { start: params.start }),
           ...(params.whileBusy && { whileBusy: params.whileBusy }),
@@ -211,7 +212,7 @@ const keyOf = (workspace: string, name: string): string => JSON.stringify([works
 
 function specOf(
   workspace: string,
-  { agent, start }: AttachParams,
+  { agent, agentRefused, start }: AttachParams,
   env: Record<string, string>,
   resume: string | undefined,
 ): AgentSpec {
@@ -219,6 +220,7 @@ function specOf(
     workspace,
     env,
     ...(agent && { choice: agent }),
+    ...(agentRefused !== undefined && { refused: agentRefused }),
     ...(start && { start }),
     ...(resume && { resume }),
   };

@@ -2,6 +2,7 @@
 // about a command that anyone needs (registration, validation, dispatch, asking, docs, the clients' constants). Must not
 // know: which rows there are (commands.ts), nor how any is carried out.
 import * as z from 'zod';
+import type { AgentState } from './records.ts';
 
 /** Marks of the protocol reference: Y documented there, y works though undocumented, "-" absent. */
 export type Mark = 'Y' | 'y' | '-';
@@ -80,6 +81,8 @@ export interface CommandRow {
   ask?: Ask;
   /** What to read again when it succeeded: nothing, the state, or everything because the session is another one. */
   after: 'nothing' | 'state' | 'replaced';
+  /** What its outcome holds besides the agent's data: from the state that was read again after it. */
+  became?: (state: AgentState) => Params;
   /** Another name for a row, with some parameters already given. */
   alias?: { of: string; params: Params };
   /** Offered as a code action of the kind `source.<id>`: always, or while a run is going on. */

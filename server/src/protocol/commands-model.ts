@@ -98,8 +98,12 @@ export const modelRows = [
       empty: 'This model has no thinking levels: choose another with atomic.setModel.',
     },
     dialects: 'Y Y Y Y',
-    told: (_, { level }) => `Thinking level: ${level}`,
-    returns: '`{intent}`',
+    became: ({ thinkingLevel }) => (thinkingLevel === undefined ? {} : { level: thinkingLevel }),
+    told: ({ level }, { level: wanted }) =>
+      level === undefined || level === wanted
+        ? `Thinking level: ${wanted}`
+        : `Thinking level: ${level}; this model has no "${wanted}".`,
+    returns: '`{intent}`; its outcome holds `{level}`, the one that the agent has now.',
     example: { level: 'high' },
   }),
   row({

@@ -38,7 +38,10 @@ export const settings = z.strictObject({
     .optional()
     .describe('Opt-in of a rich client.'),
 });
-export type Settings = z.infer<typeof settings>;
+export type Settings = z.infer<typeof settings> & {
+  /** The setting `agent` is wrong, as the sentence says: no other program may be taken for the one that was meant. */
+  agentRefused?: string;
+};
 
 /** `atomic/attach`: request of a rich client. */
 export const editorAttachParams = z.strictObject({

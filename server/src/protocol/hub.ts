@@ -66,6 +66,8 @@ export const attachParams = z.looseObject({
   session: z.string().optional(),
   cursor: cursor.optional(),
   agent: agentChoice.optional(),
+  /** Why no agent may be started: what was chosen cannot be understood. */
+  agentRefused: z.string().optional(),
   start: startOptions.optional(),
   whileBusy: whileBusy.optional(),
   restart: restart.optional(),

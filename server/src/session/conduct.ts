@@ -73,6 +73,8 @@ export function createConduct(core: Core) {
     if (!response.success) return response;
     const cancelled = (response.data as { cancelled?: unknown } | undefined)?.cancelled === true;
     if (row.after === 'state') await refresh.state(agent);
+    if (row.became)
+      return { ...response, data: { ...(response.data as object | null), ...row.became(snapshot().state) } };
     if (row.after === 'replaced' && !cancelled) {
       const old = new Set(before.dialogs.map((dialog) => dialog.id));
       dialogs.withdraw((dialog) => old.has(dialog.id));

@@ -26,6 +26,8 @@ export interface AgentSpec {
   workspace: string;
   /** The editor's choice; absent: `ATOMIC_LSP_AGENT`, `atomic`, `pi`, or the demo. */
   choice?: AgentChoice;
+  /** The choice could not be understood, as this sentence says: nothing may be started. */
+  refused?: string;
   start?: StartOptions;
   /** The editor's environment (agent/environment.ts says which part), under which the agent is searched and run. */
   env: Record<string, string>;

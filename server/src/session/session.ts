@@ -38,6 +38,8 @@ import { createTwoWriters } from './two-writers.ts';
 /** What a later attach may change for the next start of the agent. */
 export interface SessionUpdate {
   choice?: AgentChoice;
+  /** As in the newest attach. */
+  refused?: string | undefined;
   start?: StartOptions;
   whileBusy?: 'steer' | 'followUp';
   restart?: 'onPrompt' | 'atOnce';
@@ -233,8 +235,10 @@ export const createSession: CreateSession = (parts) => {
     update(how) {
       whileBusy = how.whileBusy ?? whileBusy;
       restart = how.restart ?? restart;
+      const { refused: _, ...before } = spec;
       spec = {
-        ...spec,
+        ...before,
+        ...(how.refused !== undefined && { refused: how.refused }),
         ...(how.choice && { choice: how.choice }),
         ...(how.start && { start: how.start }),
         ...(how.env && { env: how.env }),

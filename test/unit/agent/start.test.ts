@@ -97,6 +97,8 @@ describe('the agent is', () => {
     expect(error(() => find(['both'], { ATOMIC_LSP_AGENT: '/no/such' })).message).toMatch(
       /"\/no\/such".*ATOMIC_LSP_AGENT.*does not exist/,
     );
+    const refused = { workspace: join(root, 'work'), refused: 'The setting "agent" is wrong.' };
+    expect(error(() => findAgent(refused, { PATH: join(root, 'both') }, demo)).message).toBe(refused.refused);
     expect(error(() => find(['plain'], {}, { command: 'atomic' })).message).toMatch(
       /plain\/atomic, but may not be run/,
     );

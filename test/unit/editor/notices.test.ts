@@ -61,27 +61,31 @@ describe('notices', () => {
   it('say what was set, to whoever asked for it alone', async () => {
     const editor = await startEditor({ name: 'Helix' });
     await attached(editor);
-    const done = (intent: string, command: string): Fact => ({
+    const done = (intent: string, command: string, data?: object): Fact => ({
       type: 'intent_settled',
       intent,
       command,
       outcome: 'done',
+      ...(data && { data }),
     });
     editor.hub.append(done('of somebody else', 'set_thinking_level'));
-    const set = async (command: string, params: object) => {
+    const set = async (command: string, params: object, data?: object) => {
       const { intent } = (await editor.execute(`atomic.${command}`, params)) as { intent: string };
       const name = command.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-      editor.hub.append(done(intent, name));
+      editor.hub.append(done(intent, name, data));
       editor.clock.advance(2000);
     };
     await set('setThinkingLevel', { level: 'high' });
     await editor.until('window/showMessage', 1);
-    await set('setSessionName', { name: 'Grüße' });
+    await set('setThinkingLevel', { level: 'max' }, { level: 'medium' });
     await editor.until('window/showMessage', 2);
-    await set('setAutoRetry', { enabled: false });
+    await set('setSessionName', { name: 'Grüße' });
     await editor.until('window/showMessage', 3);
+    await set('setAutoRetry', { enabled: false });
+    await editor.until('window/showMessage', 4);
     expect(editor.messages()).toEqual([
       'Thinking level: high',
+      'Thinking level: medium; this model has no "max".',
       'This session is called “Grüße” now.',
       'Automatic retries are off.',
     ]);
