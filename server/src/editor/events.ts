@@ -40,8 +40,10 @@ export function createEvents(
   };
   const flush = () => {
     if (!place?.started || cancelFlush || transport.full) return;
-    const wait = quietUntil - clock.now();
-    if (wait > 0) {
+    const now = clock.now();
+    const wait = quietUntil - now;
+    // Timers know whole milliseconds only: another one for less than that would come late.
+    if (wait >= 1) {
       cancelFlush = clock.after(wait, () => {
         cancelFlush = undefined;
         flush();
@@ -51,7 +53,8 @@ export function createEvents(
     const cursor = sendOne(place);
     if (!cursor) return;
     place.cursor = cursor;
-    quietUntil = clock.now() + 1000 / client.traits.flushesPerSecond;
+    // From when this one was due, so that one that came early makes the rate no higher.
+    quietUntil = Math.max(now, quietUntil) + 1000 / client.traits.flushesPerSecond;
     // What did not fit, or came meanwhile, goes out at the next flush.
     if (cursor.seq !== place.mirror.seq) flush();
   };
