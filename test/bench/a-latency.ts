@@ -1,7 +1,9 @@
-// One delta's way from the agent's stdout to the editor, against the same bytes through `cat`. Guarantees: the three ways are measured
-// in turn, block by block, so that the machine is the same for all. Must not know: how facts travel.
+// One delta's way from the agent's stdout to the editor, against the same bytes through `cat`; beside it a Node program that does the
+// least that a bridge must. Guarantees: all ways are measured in turn, block by block, so that the machine is the same for all.
+// Must not know: how facts travel.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
 import { benchAgent, type Job, startEditor } from './editor.ts';
 import { type Benchmark, type Figure, figuresOf, quantile, type Size } from './figures.ts';
 
@@ -39,9 +41,15 @@ function collector() {
   };
 }
 
-function throughCat(): Way {
+const passOn = fileURLToPath(new URL('pass-on.mjs', import.meta.url));
+
+/** Through a program that passes on what it reads. */
+function throughPipe(program: readonly string[]): Way {
   const { command, args = [] } = benchAgent();
-  const child = spawn('sh', ['-c', '"$@" | cat', 'sh', command, ...args], {
+  const agent = [command, ...args];
+  const numbers = agent.map((_, index) => `"$${index + 1}"`).join(' ');
+  const script = `${numbers} | { shift ${agent.length}; exec "$@"; }`;
+  const child = spawn('sh', ['-c', script, 'sh', ...agent, ...program], {
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   const stamps = collector();
@@ -80,11 +88,12 @@ async function throughServer(hub: boolean): Promise<Way> {
 }
 
 /** The way's ages for many blocks. */
-type Ages = Record<'cat' | 'direct' | 'hub', number[][]>;
+type Ages = Record<(typeof names)[number], number[][]>;
+
+const names = ['cat', 'least', 'direct', 'hub'] as const;
 
 async function measured(ways: Record<keyof Ages, Way>, job: Job, blocks: number): Promise<Ages> {
-  const ages: Ages = { cat: [], direct: [], hub: [] };
-  const names = ['cat', 'direct', 'hub'] as const;
+  const ages: Ages = { cat: [], least: [], direct: [], hub: [] };
   for (let block = 0; block < blocks; block += 1)
     for (let turn = 0; turn < names.length; turn += 1) {
       // Whoever comes first has no advantage.
@@ -94,7 +103,11 @@ async function measured(ways: Record<keyof Ages, Way>, job: Job, blocks: number)
   return ages;
 }
 
-const words = { direct: 'without hub', hub: 'with hub' };
+const words = {
+  least: 'through Node that parses and frames each line',
+  direct: 'without hub',
+  hub: 'with hub',
+};
 
 function compared(id: string, what: string, ages: Ages, pick: (block: number[]) => number[]): Figure[] {
   const all = (name: keyof Ages) => ages[name].flatMap(pick);
@@ -103,11 +116,13 @@ function compared(id: string, what: string, ages: Ages, pick: (block: number[]) 
     const limit = { what: 'through cat', value: quantile(all('cat'), share) };
     return figuresOf(
       { id: `a.${id}`, what: `${what}, ${name}`, unit: 'µs', limit },
-      (['direct', 'hub'] as const).map((way) => ({
+      (['least', 'direct', 'hub'] as const).map((way) => ({
         id: `${way}.${name}`,
         what: words[way],
         value: quantile(all(way), share),
-        aim: { of: 'ratio', atMost: share === 0.99 ? 3 : way === 'direct' ? 1.6 : 2.5 },
+        ...(way !== 'least' && {
+          aim: { of: 'ratio' as const, atMost: share === 0.99 ? 3 : way === 'direct' ? 1.6 : 2.5 },
+        }),
       })),
     );
   });
@@ -118,7 +133,12 @@ const flush = 1000 / 60;
 
 async function latency(size: Size): Promise<Figure[]> {
   const full = size === 'full';
-  const ways = { cat: throughCat(), direct: await throughServer(false), hub: await throughServer(true) };
+  const ways = {
+    cat: throughPipe(['cat']),
+    least: throughPipe([process.execPath, passOn]),
+    direct: await throughServer(false),
+    hub: await throughServer(true),
+  };
   try {
     const sparse: Job = { job: 'paced', deltas: full ? 8 : 3, every: 25, wait: 40, stamp: true };
     const dense: Job = { job: 'paced', deltas: full ? 500 : 40, every: 2, wait: 40, stamp: true };
