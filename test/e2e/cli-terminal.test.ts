@@ -112,7 +112,7 @@ describe.skipIf(!tmux && !process.env.CI)('in a terminal (by tmux)', () => {
     await following.waitForScreen(/\? Demo: which colour[\s\S]*\(terminal is asked first\)/);
     await following.waitForScreen('Number from 1 to');
     await following.text('2\n');
-    await asking.waitForScreen(/Answered in terminal: Green\n[\s\S]*You chose: Green/);
+    await asking.waitForScreen(/Answered in terminal 2: Green\n[\s\S]*You chose: Green/);
     await asking.waitForScreen('y or n');
     await asking.text('y\n');
     await asking.waitForScreen('You said yes.');

@@ -108,9 +108,9 @@ export async function runAttach(terminal: Terminal, options: AttachOptions): Pro
   let leave = (_: number) => {};
   const ended = new Promise<number>((resolve) => {
     leave = resolve;
-    client.onClose(() => {
-      if (!left) line(error, 'atomic-lsp: The hub has ended.');
-      resolve(exitCodes.failed);
+    client.onClose((stopped) => {
+      if (!left) line(error, `atomic-lsp: The hub ${stopped ? 'was stopped' : 'has ended'}.`);
+      resolve(stopped ? exitCodes.done : exitCodes.failed);
     });
     output.once('error', () => resolve(exitCodes.brokenPipe));
     endInterrupts = terminal.onInterrupt(() => resolve(exitCodes.done));

@@ -39,8 +39,8 @@ export interface HubClient {
   stop(how: { whenIdle?: boolean; force?: boolean }): Promise<{ stopping: boolean; reason?: string }>;
   onFacts(listener: (batch: FactsBatch) => void): void;
   onResync(listener: (resync: Resync) => void): void;
-  /** Once, when the connection is lost or closed. */
-  onClose(listener: () => void): void;
+  /** Once, when the connection is lost or closed; `stopped`: the hub was asked to stop. */
+  onClose(listener: (stopped?: boolean) => void): void;
   close(): void;
 }
 
@@ -76,6 +76,10 @@ export async function connectHubClient(stream: Duplex, hello: Hello, log?: Log):
   connection.onNotification(hubMethods.resync, (resync: Resync) => {
     for (const listener of resyncListeners) listener(resync);
   });
+  let stopped = false;
+  connection.onNotification(hubMethods.stopped, () => {
+    stopped = true;
+  });
   connection.listen();
 
   const request = async <T>(method: string, params: object): Promise<T> => {
@@ -108,7 +112,7 @@ export async function connectHubClient(stream: Duplex, hello: Hello, log?: Log):
     stop: (how) => request(hubMethods.stop, how),
     onFacts: (listener) => void factsListeners.push(listener),
     onResync: (listener) => void resyncListeners.push(listener),
-    onClose: (listener) => wire.onClose(listener),
+    onClose: (listener) => wire.onClose(() => listener(stopped)),
     close: () => wire.close(),
   };
 }

@@ -68,7 +68,7 @@ export function createHub(options: HubOptions): Hub {
   let origins = 0;
   let cancelIdle = () => {};
 
-  const begin = async (why: string) => {
+  const begin = async (why: string, asked = false) => {
     if (stopping) return;
     stopping = true;
     cancelIdle();
@@ -83,7 +83,7 @@ export function createHub(options: HubOptions): Hub {
       ([peer, wire]) =>
         new Promise<void>((resolve) => {
           wire.onClose(resolve);
-          peer.close();
+          peer.close(asked);
         }),
     );
     await Promise.race([
@@ -107,15 +107,15 @@ export function createHub(options: HubOptions): Hub {
   /** Stops now, if that was put off until nothing works. */
   const atRest = () => {
     if (registry.busy.length > 0) return;
-    if (stopWhenIdle) void begin('asked to stop when idle');
+    if (stopWhenIdle) void begin('asked to stop when idle', true);
     else if (leaveWhenIdle) void begin('nobody is here');
   };
   registry.onCalm(atRest);
 
-  const stop = ({ whenIdle, force }: StopHow = {}): { stopping: boolean; reason?: string } => {
+  const stop = ({ whenIdle, force }: StopHow = {}, asked = false): { stopping: boolean; reason?: string } => {
     const busy = registry.busy;
     if (force || stopping || busy.length === 0) {
-      void begin(force ? 'asked to stop now' : 'asked to stop');
+      void begin(force ? 'asked to stop now' : 'asked to stop', asked);
       return { stopping: true };
     }
     const work = busy.map(({ workspace, session }) =>
@@ -207,12 +207,22 @@ export function createHub(options: HubOptions): Hub {
       origins += 1;
       return `p${origins}`;
     },
+    nameFor(name: string, pid: number | undefined) {
+      const taken = new Set(
+        [...peers.keys()].flatMap((it) =>
+          it.origin && it.pid !== undefined && pid !== undefined && it.pid !== pid ? [it.origin.name] : [],
+        ),
+      );
+      let free = name;
+      for (let number = 2; taken.has(free); number += 1) free = `${name} ${number}`;
+      return free;
+    },
     get stopping() {
       return stopping;
     },
     sessions,
     status,
-    stop,
+    stop: (how: StopHow) => stop(how, true),
   };
   idleLater();
 

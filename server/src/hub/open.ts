@@ -14,7 +14,7 @@ export async function openHub(options: EnsureOptions & { hello: Hello }): Promis
   const { editors, sessions } = await client.status();
   const alone = editors.every(({ origin }) => origin.id === client.origin.id);
   if (!alone || sessions.some(({ busy, dialogs }) => busy || dialogs > 0)) return client;
-  const closed = new Promise<void>((resolve) => client.onClose(resolve));
+  const closed = new Promise<void>((resolve) => client.onClose(() => resolve()));
   if (!(await client.stop({})).stopping) return client;
   await closed;
   return greeted(options);

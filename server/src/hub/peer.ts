@@ -17,6 +17,8 @@ export interface PeerHost {
   readonly registry: Registry;
   /** A new origin's id. */
   originId(): string;
+  /** The name that a person can tell this peer by: two programs of one name get numbers. */
+  nameFor(name: string, pid: number | undefined): string;
   readonly stopping: boolean;
   sessions(workspace: string | undefined): Promise<hub.KnownSession[]>;
   status(): hub.StatusResult;
@@ -31,7 +33,8 @@ export interface Peer {
   readonly sessions: string[];
   /** Facts of a session that it was not sent yet; undefined where it does not watch. */
   lag(session: string): number | undefined;
-  close(): void;
+  /** `asked`: somebody asked the hub to stop, which is said first. */
+  close(asked: boolean): void;
 }
 
 /** Serves a connection until it is closed. */
@@ -83,7 +86,7 @@ export function createPeer(wire: Wire, host: PeerHost, log: Log): Peer {
       refuseOtherProtocol(given[0], host.version);
       const params = checked('hello', hub.helloParams, given[0]);
       if (hello) throw new AtomicError('BadArguments', 'This connection has said hello: send it once.');
-      hello = { ...params, origin: { id: host.originId(), name: params.name } };
+      hello = { ...params, origin: { id: host.originId(), name: host.nameFor(params.name, params.pid) } };
       log.info({ peer: hello.origin.id, name: params.name, version: params.version }, 'a peer has joined');
       const result: hub.HelloResult = {
         protocol: hub.hubProtocol,
@@ -177,7 +180,10 @@ export function createPeer(wire: Wire, host: PeerHost, log: Log): Peer {
       return [...unwatch.keys()];
     },
     lag: (session) => pump.lag(session),
-    close: () => wire.close(),
+    close(asked) {
+      if (asked && hello) void wire.connection.sendNotification(hub.hubMethods.stopped).catch(() => {});
+      wire.close();
+    },
   };
 }
 

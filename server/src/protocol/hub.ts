@@ -187,4 +187,6 @@ export const hubMethods = {
   /** Hub → peer notifications. */
   facts: 'facts',
   resync: 'resync',
+  /** The last words of a hub that somebody asked to stop. */
+  stopped: 'stopped',
 } as const;

@@ -69,5 +69,6 @@ export function hubStarter(
 }
 
 /** Resolves when the client's connection is closed. */
-export const gone = (client: HubClient): Promise<void> => new Promise((resolve) => client.onClose(resolve));
+export const gone = (client: HubClient): Promise<void> =>
+  new Promise((resolve) => client.onClose(() => resolve()));
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
