@@ -13,9 +13,9 @@ export let project = '';
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'a ßession-'));
   project = mkdtempSync(join(tmpdir(), 'a pröject-'));
-  // After all that `afterEach` does: editors have ended.
+  // After all that `afterEach` does: editors have ended. What they had begun to write may come to its end only now.
   return () => {
-    for (const it of [folder, project]) rmSync(it, { recursive: true, force: true });
+    for (const it of [folder, project]) rmSync(it, { recursive: true, force: true, maxRetries: 5 });
   };
 });
 
