@@ -82,7 +82,7 @@ describe.each(dialectNames)('in %s', (dialect) => {
         expect(outcome).toBe('done');
         // What a credential is answered with is nobody's business.
         if (name === 'save_provider_credential') expect(data).toBeUndefined();
-        else expect(data).toEqual({ answered: sentAs(row) });
+        else expect(data).toEqual({ answered: sentAs(row), ...row.became?.(session.snapshot().state) });
       }
       const calls = heard()
         .slice(before)
